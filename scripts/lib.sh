@@ -1,0 +1,130 @@
+# shellcheck shell=bash
+# Shared by the scripts beside it, which source it with the repository's root as the working folder.
+# Everything said here goes to stderr: stdout belongs to the program that is run at the end.
+
+servers_dir="${PELWATCH_TEST_SERVERS:-${XDG_CACHE_HOME:-$HOME/.cache}/pelwatch/servers}"
+
+say() { printf '%s\n' "$*" >&2; }
+
+die() {
+  say "$*"
+  exit 1
+}
+
+has() { command -v "$1" >/dev/null 2>&1; }
+
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then
+    "$@"
+  elif has sudo; then
+    sudo "$@"
+  else
+    say "this needs root, and there is no sudo: $*"
+    return 1
+  fi
+}
+
+# Prints `redis 7.0.15` for a binary that runs here and is a server, else fails. Valkey 7.2 leaves out its name.
+server_version() {
+  local line
+  line=$("$1" --version 2>/dev/null) || return 1
+  case $line in
+    'Redis server v='*) line="redis ${line#*v=}" ;;
+    *[Ss]'erver v='*) line="valkey ${line#*v=}" ;;
+    *) return 1 ;;
+  esac
+  printf '%s\n' "${line%% sha=*}"
+}
+
+# Prints the path of every server binary at hand that runs: those on PATH first, then the fetched ones.
+server_binaries() {
+  local bin
+  for bin in "$(command -v redis-server)" "$(command -v valkey-server)" "$servers_dir"/*/redis-server \
+    "$servers_dir"/*/valkey-server; do
+    if [ -n "$bin" ] && [ -x "$bin" ] && server_version "$bin" >/dev/null; then printf '%s\n' "$bin"; fi
+  done
+}
+
+# Prints the different versions at hand, one a line.
+server_versions() {
+  local bin
+  server_binaries | while IFS= read -r bin; do server_version "$bin"; done | sort -u -V
+}
+
+# Installs the package that each package manager has under the name given for it; an empty name means none.
+install_package() {
+  local apt=$1 dnf=$2 apk=$3 pacman=$4 brew=$5
+  # The names are split on purpose: one may stand for several packages.
+  # shellcheck disable=SC2086
+  if has brew && [ -n "$brew" ]; then
+    brew install $brew >&2
+  elif has apt-get && [ -n "$apt" ]; then
+    as_root apt-get update -qq >&2 &&
+      as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $apt >&2
+  elif has dnf && [ -n "$dnf" ]; then
+    as_root dnf install -y -q $dnf >&2
+  elif has apk && [ -n "$apk" ]; then
+    as_root apk add -q $apk >&2
+  elif has pacman && [ -n "$pacman" ]; then
+    as_root pacman -S --needed --noconfirm $pacman >&2
+  else
+    say "no package manager known here has it"
+    return 1
+  fi
+}
+
+# On Debian and Ubuntu the package redis-server brings nothing but a service, which its installation starts, and a link
+# named redis-server to the binary in the package redis-tools, which goes by the name of the role it is called in. That
+# package alone, and a link of our own, give the server and leave the system's services as they are.
+link_redis_tools() {
+  local tool link="$servers_dir/system/redis-server"
+  tool=$(command -v redis-check-rdb) || return 1
+  server_version "$link" >/dev/null && return
+  mkdir -p "$servers_dir/system"
+  ln -sfn "$tool" "$link"
+  server_version "$link" >/dev/null && return
+  rm -f "$link"
+  return 1
+}
+
+# Prints the path of the newest Redis at hand, or else of the newest Valkey.
+newest_server() {
+  local bin
+  server_binaries | while IFS= read -r bin; do printf '%s %s\n' "$(server_version "$bin")" "$bin"; done | sort -V |
+    awk '/^redis / { redis = $0 } { last = $0 } END { print (redis != "" ? redis : last) }' | cut -d ' ' -f 3-
+}
+
+have_a_server() { [ -n "$(server_binaries)" ]; }
+
+have_system_server() { has redis-server || has valkey-server || link_redis_tools; }
+
+# Asks the package manager for a server. None of these packages starts a service on its own.
+install_server() {
+  say "neither redis-server nor valkey-server is on PATH: installing one (it is not started as a service)"
+  install_package redis-tools valkey redis valkey redis && have_system_server && return
+  say "the package manager could not install it"
+  return 1
+}
+
+# Sees to it that there is a server binary, and names it to pelwatch when it is not on PATH.
+ensure_server() {
+  if [ -n "${PELWATCH_SERVER_BIN:-}" ]; then return; fi
+  have_a_server || have_system_server || install_server || scripts/servers ||
+    die "pelwatch needs the binary of a Redis or Valkey server for this: put redis-server or valkey-server on PATH," \
+      "or set PELWATCH_SERVER_BIN to the absolute path of one, and start this again."
+  if ! has redis-server && ! has valkey-server; then
+    PELWATCH_SERVER_BIN=$(newest_server)
+    export PELWATCH_SERVER_BIN
+  fi
+}
+
+# Sees to it that Rust programs can be built.
+ensure_rust() {
+  # A shell started before Rust was installed does not know where it is.
+  if ! has cargo && [ -x "$HOME/.cargo/bin/cargo" ]; then PATH="$HOME/.cargo/bin:$PATH"; fi
+  has cargo || die "cargo is missing. Install Rust 1.88 or later, as https://rustup.rs says, and start this again."
+  if ! has cc; then
+    say "there is no C compiler, which Rust needs for linking: installing one"
+    install_package 'gcc libc6-dev' gcc build-base gcc '' || die "Install a C compiler (cc) and start this again."
+  fi
+}

@@ -1,0 +1,145 @@
+//! Turns a terminal screen into a picture: cells to SVG, SVG to PNG.
+#![allow(
+    dead_code,
+    reason = "each program that includes this file uses a part of it"
+)]
+
+#[path = "render/canvas.rs"]
+mod canvas;
+#[path = "render/glyphs.rs"]
+mod glyphs;
+#[path = "render/palette.rs"]
+mod palette;
+
+use canvas::{CELL_HEIGHT, CELL_WIDTH, Canvas, Cell};
+use palette::{BACKGROUND, Rgb, style_of};
+use resvg::{tiny_skia, usvg};
+use vt100::Screen;
+
+/// The font the pictures are drawn in: it has the arrows, blocks and marks a terminal program uses.
+pub const FONT: &str = "DejaVu Sans Mono";
+
+/// How a cell looks once inversion, dimming and the cursor have been applied.
+#[derive(Clone, Copy, PartialEq)]
+pub struct Style {
+    fg: Rgb,
+    bg: Rgb,
+    bold: bool,
+    italic: bool,
+    underline: bool,
+}
+
+/// Draws screens with the fonts of this machine.
+pub struct Renderer {
+    options: usvg::Options<'static>,
+}
+
+impl Renderer {
+    /// Loads the fonts; an error if the one font that matters is missing.
+    pub fn new() -> Result<Self, String> {
+        let mut options = usvg::Options {
+            font_family: FONT.to_owned(),
+            ..usvg::Options::default()
+        };
+        options.fontdb_mut().load_system_fonts();
+        let has_font = options
+            .fontdb
+            .faces()
+            .any(|face| face.families.iter().any(|(name, _)| name == FONT));
+        if has_font {
+            Ok(Self { options })
+        } else {
+            Err(format!(
+                "the font {FONT} is not installed (Debian: fonts-dejavu-core)"
+            ))
+        }
+    }
+
+    /// The screen as a PNG file's bytes.
+    pub fn png(&self, screen: &Screen) -> Result<Vec<u8>, String> {
+        let tree =
+            usvg::Tree::from_str(&svg(screen), &self.options).map_err(|error| error.to_string())?;
+        let size = tree.size().to_int_size();
+        let mut pixels =
+            tiny_skia::Pixmap::new(size.width(), size.height()).ok_or("a picture of no size")?;
+        resvg::render(&tree, tiny_skia::Transform::default(), &mut pixels.as_mut());
+        pixels.encode_png().map_err(|error| error.to_string())
+    }
+}
+
+/// The screen as an SVG document.
+pub fn svg(screen: &Screen) -> String {
+    let (rows, cols) = (screen.size().0.get(), screen.size().1.get());
+    let lines: Vec<Vec<Cell>> = (0..rows).map(|row| line_of(screen, row, cols)).collect();
+    let mut canvas = Canvas::new(u32::from(cols), u32::from(rows));
+    // All backgrounds before any text, or a row would cut off the tails of the letters above it.
+    for line in &lines {
+        for run in line.chunk_by(|a, b| a.style.bg == b.style.bg) {
+            let (first, style) = (&run[0], run[0].style);
+            if style.bg != BACKGROUND {
+                canvas.rect(first.x, first.y, width_of(run), CELL_HEIGHT, style.bg);
+            }
+        }
+    }
+    for line in &lines {
+        for run in line.chunk_by(|a, b| a.style == b.style) {
+            draw_run(&mut canvas, run);
+        }
+    }
+    canvas.finish()
+}
+
+/// The cells of one row; a wide character is one cell of twice the width.
+fn line_of(screen: &Screen, row: u16, cols: u16) -> Vec<Cell> {
+    let cursor = (!screen.hide_cursor()).then(|| screen.cursor_position());
+    let cells = (0..cols).filter_map(|col| Some((col, screen.cell(row, col)?)));
+    let drawn = cells
+        .filter(|(_, cell)| !cell.is_wide_continuation())
+        .map(|(col, cell)| Cell {
+            x: u32::from(col) * CELL_WIDTH,
+            y: u32::from(row) * CELL_HEIGHT,
+            width: if cell.is_wide() {
+                2 * CELL_WIDTH
+            } else {
+                CELL_WIDTH
+            },
+            text: if cell.has_contents() {
+                cell.contents().to_owned()
+            } else {
+                " ".to_owned()
+            },
+            style: style_of(cell, cursor == Some((row, col))),
+        });
+    drawn.collect()
+}
+
+/// Draws cells of one style. ASCII goes out in stretches, since its letters are exactly a cell wide;
+/// anything else may come from another font and is placed cell by cell.
+fn draw_run(canvas: &mut Canvas, run: &[Cell]) {
+    let (first, style) = (&run[0], run[0].style);
+    if style.underline {
+        canvas.rect(
+            first.x,
+            first.y + CELL_HEIGHT - 3,
+            width_of(run),
+            1,
+            style.fg,
+        );
+    }
+    for stretch in run.chunk_by(|a, b| a.text.is_ascii() && b.text.is_ascii()) {
+        let text: String = stretch.iter().map(|cell| cell.text.as_str()).collect();
+        let start = text.len() - text.trim_start_matches(' ').len();
+        if text.is_ascii() {
+            // One letter a cell, so the blanks in front are also the cells to skip.
+            if let Some(cell) = stretch.get(start) {
+                canvas.text(cell.x, cell.y, text.trim_matches(' '), style);
+            }
+        } else if !glyphs::draw(canvas, &stretch[0]) {
+            canvas.centred(&stretch[0]);
+        }
+    }
+}
+
+fn width_of(run: &[Cell]) -> u32 {
+    run.iter().map(|cell| cell.width).sum()
+}

@@ -1,0 +1,132 @@
+//! A sheet of cells that writes itself out as SVG. Coordinates are whole pixels from the first cell's
+//! corner, so that rectangles of neighbouring cells meet without a seam.
+
+use super::palette::{BACKGROUND, FRAME, Rgb};
+use super::{FONT, Style};
+use std::fmt::{Arguments, Write};
+
+/// The width of a cell in pixels.
+pub const CELL_WIDTH: u32 = 10;
+/// The height of a cell in pixels.
+pub const CELL_HEIGHT: u32 = 20;
+/// The size at which a letter of the font, 1233/2048 of it wide, is exactly as wide as a cell.
+const FONT_SIZE: f32 = CELL_WIDTH as f32 * 2048.0 / 1233.0;
+/// Where letters stand, from the top of the cell.
+const BASELINE: u32 = 16;
+/// Between the frame and the cells.
+const PADDING: u32 = 16;
+
+/// A cell to draw.
+pub struct Cell {
+    /// Its left edge.
+    pub x: u32,
+    /// Its top edge.
+    pub y: u32,
+    /// Its width: two columns for a wide character.
+    pub width: u32,
+    /// What is in it: a blank, a character, or one with combining marks.
+    pub text: String,
+    /// How it looks.
+    pub style: Style,
+}
+
+/// The picture under construction.
+pub struct Canvas {
+    svg: String,
+}
+
+impl Canvas {
+    /// An empty framed sheet.
+    pub fn new(cols: u32, rows: u32) -> Self {
+        let (width, height) = (
+            cols * CELL_WIDTH + 2 * PADDING,
+            rows * CELL_HEIGHT + 2 * PADDING,
+        );
+        let mut canvas = Self { svg: String::new() };
+        canvas.put(format_args!(
+            "<svg xmlns='http://www.w3.org/2000/svg' width='{width}' height='{height}'>\n\
+             <rect x='.5' y='.5' width='{}' height='{}' rx='9.5' \
+             fill='{BACKGROUND}' stroke='{FRAME}'/>\n\
+             <g transform='translate({PADDING} {PADDING})' \
+             font-family='{FONT}' font-size='{FONT_SIZE}'>\n",
+            width - 1,
+            height - 1,
+        ));
+        canvas
+    }
+
+    /// A filled rectangle.
+    pub fn rect(&mut self, x: u32, y: u32, width: u32, height: u32, fill: Rgb) {
+        self.put(format_args!(
+            "<rect x='{x}' y='{y}' width='{width}' height='{height}' fill='{fill}' \
+             shape-rendering='crispEdges'/>\n"
+        ));
+    }
+
+    /// A dot.
+    pub fn dot(&mut self, x: f32, y: f32, radius: f32, fill: Rgb) {
+        self.put(format_args!(
+            "<circle cx='{x}' cy='{y}' r='{radius}' fill='{fill}'/>\n"
+        ));
+    }
+
+    /// A line one pixel wide along an SVG path, counted from the given corner.
+    pub fn stroke(&mut self, x: u32, y: u32, path: &str, colour: Rgb) {
+        self.put(format_args!(
+            "<path transform='translate({x} {y})' d='{path}' fill='none' stroke='{colour}'/>\n"
+        ));
+    }
+
+    /// Text from the left edge of a cell on.
+    pub fn text(&mut self, x: u32, y: u32, text: &str, style: Style) {
+        self.letters(x, y, "start", text, style);
+    }
+
+    /// What one cell holds, in its middle: another font's letter may be narrower or wider.
+    pub fn centred(&mut self, cell: &Cell) {
+        self.letters(
+            cell.x + cell.width / 2,
+            cell.y,
+            "middle",
+            &cell.text,
+            cell.style,
+        );
+    }
+
+    /// The finished document.
+    pub fn finish(mut self) -> String {
+        self.svg.push_str("</g>\n</svg>\n");
+        self.svg
+    }
+
+    fn letters(&mut self, x: u32, y: u32, anchor: &str, text: &str, style: Style) {
+        if text.is_empty() {
+            return;
+        }
+        let text = text
+            .replace('&', "&amp;")
+            .replace('<', "&lt;")
+            .replace('>', "&gt;");
+        let weight = if style.bold {
+            " font-weight='bold'"
+        } else {
+            ""
+        };
+        let slant = if style.italic {
+            " font-style='italic'"
+        } else {
+            ""
+        };
+        self.put(format_args!(
+            "<text x='{x}' y='{}' text-anchor='{anchor}' fill='{}'{weight}{slant} \
+             xml:space='preserve'>{text}</text>\n",
+            y + BASELINE,
+            style.fg,
+        ));
+    }
+
+    fn put(&mut self, what: Arguments<'_>) {
+        // Writing into a string cannot fail.
+        let _ = self.svg.write_fmt(what);
+    }
+}

@@ -1,0 +1,97 @@
+//! Colours: the sixteen of a calm dark theme, the rest of the 256 as every terminal has them.
+
+use super::Style;
+use std::fmt;
+use vt100::{Cell, Color};
+
+/// A colour; prints as SVG wants it.
+#[derive(Clone, Copy, PartialEq)]
+pub struct Rgb(pub u8, pub u8, pub u8);
+
+/// The default background.
+pub const BACKGROUND: Rgb = Rgb(0x14, 0x17, 0x1a);
+/// The default text colour.
+pub const FOREGROUND: Rgb = Rgb(0xd0, 0xd4, 0xd8);
+/// The line around the picture.
+pub const FRAME: Rgb = Rgb(0x30, 0x36, 0x3c);
+
+/// How much of its own colour dim text keeps.
+const DIM: f32 = 0.6;
+
+/// Black, red, green, yellow, blue, magenta, cyan, white, and the same again bright.
+const ANSI: [Rgb; 16] = [
+    Rgb(0x22, 0x27, 0x2c),
+    Rgb(0xd7, 0x5f, 0x5a),
+    Rgb(0x78, 0xb3, 0x69),
+    Rgb(0xd8, 0x9e, 0x48),
+    Rgb(0x5b, 0x9b, 0xe0),
+    Rgb(0xb0, 0x82, 0xcc),
+    Rgb(0x54, 0xb2, 0xb4),
+    Rgb(0xc0, 0xc5, 0xca),
+    Rgb(0x6a, 0x73, 0x7c),
+    Rgb(0xf2, 0x7d, 0x72),
+    Rgb(0x98, 0xd2, 0x86),
+    Rgb(0xf2, 0xbf, 0x6b),
+    Rgb(0x82, 0xb9, 0xf7),
+    Rgb(0xcd, 0xa3, 0xe6),
+    Rgb(0x7a, 0xd3, 0xd3),
+    Rgb(0xf4, 0xf6, 0xf8),
+];
+
+impl Rgb {
+    /// This colour with the given share, the rest the other one.
+    pub fn mix(self, other: Self, share: f32) -> Self {
+        let part = |own: u8, other: u8| {
+            (f32::from(own) * share + f32::from(other) * (1.0 - share)).round() as u8
+        };
+        Self(
+            part(self.0, other.0),
+            part(self.1, other.1),
+            part(self.2, other.2),
+        )
+    }
+}
+
+impl fmt::Display for Rgb {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "#{:02x}{:02x}{:02x}", self.0, self.1, self.2)
+    }
+}
+
+/// The look of a cell; the cursor is drawn as a cell turned inside out.
+pub fn style_of(cell: &Cell, cursor: bool) -> Style {
+    let (mut fg, mut bg) = (
+        resolve(cell.fgcolor(), FOREGROUND),
+        resolve(cell.bgcolor(), BACKGROUND),
+    );
+    if cell.inverse() != cursor {
+        (fg, bg) = (bg, fg);
+    }
+    if cell.dim() {
+        fg = fg.mix(bg, DIM);
+    }
+    Style {
+        fg,
+        bg,
+        bold: cell.bold(),
+        italic: cell.italic(),
+        underline: cell.underline(),
+    }
+}
+
+fn resolve(colour: Color, default: Rgb) -> Rgb {
+    match colour {
+        Color::Default => default,
+        Color::Rgb(red, green, blue) => Rgb(red, green, blue),
+        Color::Idx(index @ 0..16) => ANSI[usize::from(index)],
+        Color::Idx(index @ 16..232) => {
+            let step = |digit: u8| if digit == 0 { 0 } else { 55 + 40 * digit };
+            let index = index - 16;
+            Rgb(step(index / 36), step(index / 6 % 6), step(index % 6))
+        }
+        Color::Idx(index @ 232..) => {
+            let grey = 8 + 10 * (index - 232);
+            Rgb(grey, grey, grey)
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Takes the pictures of the README from the real program, in a real terminal, against the demo's
+//! own server; `scripts/screenshots` runs it. By hand, for a look at any program's screen:
+//! `cargo run --example screenshots -- --once OUT.png COLSxROWS WAIT KEYS -- PROGRAM ARGS`.
+
+mod once;
+#[path = "../tests/support/pty.rs"]
+mod pty;
+mod render;
+
+use pty::{Terminal, keys, text_of};
+use render::Renderer;
+use std::error::Error;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// One picture. Shots are taken in order, each going on from the screen the last one left.
+struct Shot {
+    /// The files' name, without an ending.
+    name: &'static str,
+    /// Starts the program anew with these arguments; `None` goes on with the one that runs.
+    args: Option<&'static [&'static str]>,
+    /// Columns and rows.
+    size: (u16, u16),
+    /// What to type, one step after the other; each waits for the screen to settle.
+    keys: &'static [&'static str],
+    /// Texts that must all be on the screen before the picture is taken.
+    wait_for: &'static [&'static str],
+}
+
+const DEMO: Option<&[&str]> = Some(&["demo"]);
+
+const SHOTS: [Shot; 3] = [
+    Shot {
+        name: "overview",
+        args: DEMO,
+        size: (120, 40),
+        keys: &[],
+        wait_for: &["billing", "analytics", "mailer"],
+    },
+    Shot {
+        name: "group",
+        args: None,
+        size: (120, 40),
+        keys: &[keys::ENTER],
+        wait_for: &["Consumers"],
+    },
+    Shot {
+        name: "help",
+        args: None,
+        size: (120, 40),
+        keys: &["?"],
+        wait_for: &["quit"],
+    },
+];
+
+/// How long a text may take to appear: the demo has a server to start and to fill.
+const LIMIT: Duration = Duration::from_secs(30);
+/// A screen that has not changed for this long has been drawn completely.
+const QUIET: Duration = Duration::from_millis(250);
+/// A screen may never come to rest (a clock, a chart); then it is taken as it is.
+const RESTLESS: Duration = Duration::from_secs(3);
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let done = match args[..] {
+        [
+            "--once",
+            out,
+            size,
+            wait,
+            keys,
+            "--",
+            program,
+            ref args @ ..,
+        ] => once::run(out, size, wait, keys, program, args),
+        [binary, out] => tour(Path::new(binary), Path::new(out)),
+        _ => Err(
+            "usage: screenshots BINARY FOLDER | --once OUT.png COLSxROWS WAIT KEYS -- PROGRAM ARGS"
+                .into(),
+        ),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("screenshots: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn tour(binary: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
+    let renderer = Renderer::new()?;
+    let binary = std::path::absolute(binary)?;
+    std::fs::create_dir_all(out)?;
+    let mut running: Option<Terminal> = None;
+    for shot in &SHOTS {
+        if let Some(args) = shot.args {
+            if let Some(previous) = running.take() {
+                quit(previous);
+            }
+            running = Some(start(&binary, args, shot.size));
+        }
+        let terminal = running
+            .as_mut()
+            .ok_or("the first shot must say how to start the program")?;
+        pose(terminal, shot);
+        save(
+            &renderer,
+            terminal,
+            &out.join(shot.name).with_extension("png"),
+        )?;
+    }
+    running.into_iter().for_each(quit);
+    Ok(())
+}
+
+fn start(binary: &Path, args: &[&str], size: (u16, u16)) -> Terminal {
+    // Times of day in a picture should not tell where it was made.
+    let terminal = Terminal::start(binary, args, size, &[("TZ", "UTC")]);
+    terminal.wait_for("a first screen", LIMIT, |screen| {
+        !text_of(screen).trim().is_empty()
+    });
+    terminal
+}
+
+fn pose(terminal: &mut Terminal, shot: &Shot) {
+    let (cols, rows) = shot.size;
+    if (
+        terminal.screen().size().1.get(),
+        terminal.screen().size().0.get(),
+    ) != shot.size
+    {
+        terminal.resize(cols, rows);
+    }
+    for step in shot.keys {
+        terminal.wait_still(QUIET, RESTLESS);
+        terminal.send(step);
+    }
+    for text in shot.wait_for {
+        terminal.wait_text(text, LIMIT);
+    }
+    terminal.wait_still(QUIET, RESTLESS);
+}
+
+/// Ends the program the polite way, so that the demo takes its server with it.
+fn quit(mut terminal: Terminal) {
+    terminal.signal("TERM");
+    terminal.wait_exit(LIMIT);
+}
+
+/// Writes the picture and, beside it, the text.
+fn save(renderer: &Renderer, terminal: &Terminal, png: &Path) -> Result<(), Box<dyn Error>> {
+    // One look at the screen for both, or they might differ.
+    let screen = terminal.screen();
+    std::fs::write(png, renderer.png(&screen)?)?;
+    std::fs::write(
+        png.with_extension("txt"),
+        text_of(&screen).trim_end().to_owned() + "\n",
+    )?;
+    println!("{}", png.display());
+    Ok(())
+}

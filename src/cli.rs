@@ -1,0 +1,160 @@
+//! The command line: names and flags as redis-cli has them.
+
+use clap::{Args, Parser, Subcommand};
+use std::{ffi::OsString, path::PathBuf, time::Duration};
+
+/// A live view of Redis Streams consumer groups: lag, pending entries, cursors, and what is wrong with them.
+#[derive(Debug, Parser)]
+#[command(name = "pelwatch", version, disable_help_flag = true, disable_help_subcommand = true)]
+pub struct Cli {
+    /// What to do; without it, the dashboard.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// Where.
+    #[command(flatten)]
+    pub server: ServerArgs,
+    /// What.
+    #[command(flatten)]
+    pub watch: WatchArgs,
+    /// How.
+    #[command(flatten)]
+    pub screen: ScreenArgs,
+    /// Print help
+    #[arg(long, action = clap::ArgAction::Help, global = true)]
+    pub help: Option<bool>,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Print the state once, as JSON for scripts or as text
+    Snapshot(SnapshotArgs),
+    /// Start a private server with a real workload and watch it; your own Redis is never contacted
+    Demo(DemoArgs),
+}
+
+/// Which server; the flags are redis-cli's.
+#[derive(Args, Debug, Default, Clone)]
+pub struct ServerArgs {
+    /// redis://, valkey:// or unix:// URL [default: 127.0.0.1:6379]
+    #[arg(value_name = "URL")]
+    pub url: Option<String>,
+    /// Server host name
+    #[arg(short = 'h', long = "host", value_name = "HOST", help_heading = "Server")]
+    pub host: Option<String>,
+    /// Server port
+    #[arg(short = 'p', long = "port", value_name = "PORT", help_heading = "Server")]
+    pub port: Option<u16>,
+    /// Unix socket of the server
+    #[arg(short = 's', long = "socket", value_name = "PATH", help_heading = "Server")]
+    pub socket: Option<PathBuf>,
+    /// Number of the database
+    #[arg(short = 'n', long = "db", value_name = "N", help_heading = "Server")]
+    pub db: Option<i64>,
+    /// The same as the URL argument
+    #[arg(short = 'u', long = "uri", value_name = "URL", help_heading = "Server")]
+    pub uri: Option<String>,
+    /// Name of the ACL user
+    #[arg(long, value_name = "NAME", help_heading = "Server")]
+    pub user: Option<String>,
+    /// Password; others on this machine can see it: better --askpass or the variable REDISCLI_AUTH
+    #[arg(short = 'a', long = "pass", value_name = "PASSWORD", help_heading = "Server")]
+    pub password: Option<String>,
+    /// Ask for the password
+    #[arg(long, help_heading = "Server")]
+    pub askpass: bool,
+}
+
+/// What to watch.
+#[derive(Args, Debug, Default, Clone)]
+pub struct WatchArgs {
+    /// Watch this stream, or those that match a glob; may be repeated [default: all streams]
+    #[arg(long = "stream", value_name = "PATTERN", help_heading = "What to watch")]
+    pub streams: Vec<OsString>,
+    /// Watch only this group; may be repeated
+    #[arg(long = "group", value_name = "NAME", help_heading = "What to watch")]
+    pub groups: Vec<OsString>,
+    /// Time between two polls, from 100ms
+    #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = interval, help_heading = "What to watch")]
+    pub interval: Duration,
+    /// A consumer that holds entries and was not seen for so long is said to be gone
+    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = humantime::parse_duration, help_heading = "What to watch")]
+    pub gone_after: Duration,
+    /// Never name this symptom, as in retention; may be repeated
+    #[arg(long = "quiet", value_name = "SYMPTOM", value_parser = symptom, help_heading = "What to watch")]
+    pub quiet: Vec<String>,
+}
+
+/// How the screen looks.
+#[derive(Args, Debug, Default, Clone)]
+pub struct ScreenArgs {
+    /// Draw with ASCII only
+    #[arg(long, help_heading = "Screen")]
+    pub ascii: bool,
+    /// When to use colour
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto, help_heading = "Screen")]
+    pub color: Color,
+}
+
+/// When to use colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Color {
+    /// Unless `NO_COLOR` is set or the terminal is dumb.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never; glyphs, bold and reverse tell the same.
+    Never,
+}
+
+/// `pelwatch snapshot`
+#[derive(Args, Debug, Clone)]
+pub struct SnapshotArgs {
+    /// Where.
+    #[command(flatten)]
+    pub server: ServerArgs,
+    /// What.
+    #[command(flatten)]
+    pub watch: WatchArgs,
+    /// Print JSON
+    #[arg(long, conflicts_with = "text")]
+    pub json: bool,
+    /// Print text (the default)
+    #[arg(long)]
+    pub text: bool,
+    /// Keep sampling for so long first, so that trends and events are in the result
+    #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = humantime::parse_duration)]
+    pub settle: Duration,
+    /// Pending entries read of each group, at most
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub pel_limit: usize,
+}
+
+/// `pelwatch demo`
+#[derive(Args, Debug, Clone)]
+pub struct DemoArgs {
+    /// How.
+    #[command(flatten)]
+    pub screen: ScreenArgs,
+    /// Without a terminal: print a text snapshot every 2 s for so long
+    #[arg(long = "for", value_name = "DURATION", default_value = "20s", value_parser = humantime::parse_duration)]
+    pub length: Duration,
+}
+
+fn interval(text: &str) -> Result<Duration, String> {
+    let interval = humantime::parse_duration(text).map_err(|error| format!("{error}; write it as 500ms or 2s"))?;
+    if interval < Duration::from_millis(100) {
+        return Err("polling faster than every 100ms would burden the server".to_owned());
+    }
+    Ok(interval)
+}
+
+fn symptom(text: &str) -> Result<String, String> {
+    let mut ids = crate::core::symptoms::ids();
+    if ids.any(|id| id == text) {
+        return Ok(text.to_owned());
+    }
+    let all: Vec<&str> = crate::core::symptoms::ids().collect();
+    Err(format!("there is no such symptom; there are {}", all.join(", ")))
+}

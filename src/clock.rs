@@ -1,0 +1,33 @@
+//! The one place that reads clocks. Core and app get times as arguments.
+
+use crate::core::time::{Mono, Now};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+/// Reads the clocks of this machine.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    start: Instant,
+}
+
+impl Clock {
+    /// A clock that starts at 0 now.
+    pub fn start() -> Self {
+        Self { start: Instant::now() }
+    }
+
+    /// Milliseconds since the start.
+    pub fn mono(&self) -> Mono {
+        Mono(self.start.elapsed().as_millis() as u64)
+    }
+
+    /// Both clocks.
+    pub fn now(&self) -> Now {
+        let wall_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64);
+        Now { mono: self.mono(), wall_ms }
+    }
+}
+
+/// The wall clock as people here read it: hours, minutes, seconds.
+pub fn local_time() -> String {
+    chrono::Local::now().format("%H:%M:%S").to_string()
+}

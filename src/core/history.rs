@@ -1,0 +1,114 @@
+//! A bounded ring of points per group, and the rates that follow from it.
+
+use super::{known::Known, lag::Lag, lag::LagKind, model::{GroupFacts, StreamFacts}, time::Mono};
+use std::collections::VecDeque;
+
+/// How many points are kept: ten minutes at one a second.
+pub const POINTS: usize = 600;
+
+/// Points closer than this count as one.
+const CLOSEST_MS: u64 = 50;
+/// A rate over less than this says nothing.
+const SHORTEST_MS: u64 = 900;
+
+/// One sample of a group, as far as trends need it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Point {
+    /// When.
+    pub at: Mono,
+    /// Entries ever added to the stream.
+    pub added: Option<i64>,
+    /// Entries the group was ever given.
+    pub delivered: Option<i64>,
+    /// Entries in the PEL.
+    pub pending: i64,
+    /// Entries waiting; `None` while unknown.
+    pub lag: Option<i64>,
+}
+
+/// The points of one group.
+#[derive(Clone, Debug, Default)]
+pub struct History {
+    points: VecDeque<Point>,
+}
+
+/// Entries a second over a window; `None` where a counter is missing or went back.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Rates {
+    /// Added to the stream.
+    pub added: Option<f64>,
+    /// Given to the group for the first time.
+    pub delivered: Option<f64>,
+    /// Left the PEL: delivered minus the growth of pending.
+    pub acked: Option<f64>,
+}
+
+impl Rates {
+    /// How long until nothing waits, at these rates; `None` when it never ends or is not known.
+    pub fn drain_ms(&self, lag: Option<i64>) -> Option<i64> {
+        let (lag, gain) = (lag?, self.delivered? - self.added?);
+        (lag > 0 && gain > 0.0).then(|| (lag as f64 / gain * 1000.0) as i64)
+    }
+}
+
+impl History {
+    /// Takes a sample in. A counter that went back starts a new history: rates never go negative.
+    pub fn push(&mut self, at: Mono, stream: &StreamFacts, group: &GroupFacts, lag: &Lag) {
+        let counted = matches!(lag.kind, LagKind::Exact | LagKind::Reported);
+        let point = Point {
+            at,
+            added: stream.entries_added.value(),
+            delivered: match group.entries_read { Known::Is(n) => Some(n), _ => None },
+            pending: group.pending,
+            lag: lag.value.filter(|_| counted),
+        };
+        if let Some(last) = self.points.back() {
+            let back = |old: Option<i64>, new: Option<i64>| matches!((old, new), (Some(old), Some(new)) if new < old);
+            if back(last.added, point.added) || back(last.delivered, point.delivered) {
+                self.points.clear();
+            } else if at.since(last.at) < CLOSEST_MS {
+                // rounds of one reading are one point in time
+                self.points.pop_back();
+            }
+        }
+        if self.points.len() == POINTS {
+            self.points.pop_front();
+        }
+        self.points.push_back(point);
+    }
+
+    /// The points, oldest first.
+    pub fn points(&self) -> impl DoubleEndedIterator<Item = &Point> + ExactSizeIterator {
+        self.points.iter()
+    }
+
+    /// The points not older than `window_ms` before the newest.
+    pub fn window(&self, window_ms: u64) -> impl DoubleEndedIterator<Item = &Point> + Clone {
+        let newest = self.points.back().map_or(Mono(0), |point| point.at);
+        self.points.iter().filter(move |point| newest.since(point.at) <= window_ms)
+    }
+
+    /// Milliseconds between the oldest and the newest point of a window.
+    pub fn span_ms(&self, window_ms: u64) -> u64 {
+        let mut window = self.window(window_ms);
+        match (window.next(), window.next_back()) {
+            (Some(first), Some(last)) => last.at.since(first.at),
+            _ => 0,
+        }
+    }
+
+    /// Rates over a window.
+    pub fn rates(&self, window_ms: u64) -> Rates {
+        let mut window = self.window(window_ms);
+        let (Some(first), Some(last)) = (window.next(), window.next_back()) else { return Rates::default() };
+        if last.at.since(first.at) < SHORTEST_MS {
+            return Rates::default();
+        }
+        let seconds = last.at.since(first.at) as f64 / 1000.0;
+        let delta = |old: Option<i64>, new: Option<i64>| Some(new? - old?).filter(|n| *n >= 0);
+        let delivered = delta(first.delivered, last.delivered);
+        let acked = delivered.map(|n| n - (last.pending - first.pending)).filter(|n| *n >= 0);
+        let per_second = |n: Option<i64>| n.map(|n| n as f64 / seconds);
+        Rates { added: per_second(delta(first.added, last.added)), delivered: per_second(delivered), acked: per_second(acked) }
+    }
+}

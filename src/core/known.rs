@@ -1,0 +1,49 @@
+//! Why a value is there or not. Unknown is never 0.
+
+/// A field of a reply: a value, or the reason why there is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Known<T> {
+    /// The server gave this value.
+    Is(T),
+    /// This server has no such field (for example `lag` before 7.0).
+    Unsupported,
+    /// The server has the field and answered nil.
+    Undetermined,
+    /// No permission to ask.
+    Denied,
+    /// Not asked for so far.
+    #[default]
+    Unasked,
+}
+
+impl<T> Known<T> {
+    /// The value, if there is one.
+    pub fn value(self) -> Option<T> {
+        match self {
+            Self::Is(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The same with a reference.
+    pub fn as_ref(&self) -> Known<&T> {
+        match self {
+            Self::Is(value) => Known::Is(value),
+            Self::Unsupported => Known::Unsupported,
+            Self::Undetermined => Known::Undetermined,
+            Self::Denied => Known::Denied,
+            Self::Unasked => Known::Unasked,
+        }
+    }
+
+    /// Why there is no value, in words; `None` when there is one.
+    pub fn reason(&self) -> Option<&'static str> {
+        match self {
+            Self::Is(_) => None,
+            Self::Unsupported => Some("not reported by this server"),
+            Self::Undetermined => Some("the server answers nil"),
+            Self::Denied => Some("no permission"),
+            Self::Unasked => Some("not asked for yet"),
+        }
+    }
+}

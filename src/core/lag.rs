@@ -1,0 +1,238 @@
+//! How many entries a group has still to be given, and how sure that is.
+//!
+//! The rules are those measured in server-facts 3.4: each number carries its kind, `exact` is never wrong while nobody
+//! sets the server's counters by hand, and the server's own word is kept beside it.
+
+use super::{id::EntryId, known::Known, model::{GroupFacts, LagFamily, StreamFacts}};
+
+/// How far a lag can be believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LagKind {
+    /// The number.
+    Exact,
+    /// The server's word, within bounds, from a family known to drift.
+    Reported,
+    /// Counted up to a limit: at least so many.
+    AtLeast,
+    /// Bounded from above by what the stream holds.
+    AtMost,
+    /// It cannot be told; the reason says why.
+    Unknown,
+    /// This server reports none, and no rule applies.
+    Unsupported,
+}
+
+impl LagKind {
+    /// The word in JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Reported => "reported",
+            Self::AtLeast => "at_least",
+            Self::AtMost => "at_most",
+            Self::Unknown => "unknown",
+            Self::Unsupported => "unsupported",
+        }
+    }
+}
+
+/// A lag with its kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lag {
+    /// How far to believe it.
+    pub kind: LagKind,
+    /// The number of entries; `None` for `Unknown` and `Unsupported`, never 0 in their place.
+    pub value: Option<i64>,
+    /// What the server said, whether used or not.
+    pub reported: Option<i64>,
+    /// Why it is not exact, in words.
+    pub reason: Option<&'static str>,
+    /// The cursor lies beyond everything the stream ever gave out: entries added below it will be skipped.
+    pub beyond_end: bool,
+}
+
+impl Lag {
+    /// A lag of which nothing is known.
+    pub fn unknown(reason: &'static str) -> Self {
+        Self { kind: LagKind::Unknown, value: None, reported: None, reason: Some(reason), beyond_end: false }
+    }
+
+    /// The exact value, if it is one.
+    pub fn exact(&self) -> Option<i64> {
+        if self.kind == LagKind::Exact { self.value } else { None }
+    }
+
+    /// Whether the server's own number contradicts the one shown.
+    pub fn server_differs(&self) -> bool {
+        match (self.kind, self.value, self.reported) {
+            (LagKind::Exact, Some(value), Some(reported)) => value != reported,
+            (_, _, Some(reported)) => reported < 0,
+            _ => false,
+        }
+    }
+
+    /// As text: `2`, `~2` (reported), `≥1000`, `≤9`, `?`, `n/a`.
+    pub fn text(&self) -> String {
+        match (self.kind, self.value) {
+            (LagKind::Exact, Some(n)) => n.to_string(),
+            (LagKind::Reported, Some(n)) => format!("~{n}"),
+            (LagKind::AtLeast, Some(n)) => format!("≥{n}"),
+            (LagKind::AtMost, Some(n)) => format!("≤{n}"),
+            (LagKind::Unsupported, _) => "n/a".to_owned(),
+            _ => "?".to_owned(),
+        }
+    }
+}
+
+/// A count of the entries past the cursor, from XRANGE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Count {
+    /// Entries counted.
+    pub entries: i64,
+    /// Whether the count reached the end of the stream.
+    pub complete: bool,
+}
+
+/// What the counters of family A are off by for one group: `None` while unknown.
+pub type Drift = Option<i64>;
+
+/// All that the rules look at.
+#[derive(Clone, Copy, Debug)]
+pub struct Inputs<'a> {
+    /// XINFO STREAM.
+    pub stream: &'a StreamFacts,
+    /// The group's element of XINFO GROUPS, from the same moment.
+    pub group: &'a GroupFacts,
+    /// The server's family.
+    pub family: LagFamily,
+    /// The drift known so far (family A only).
+    pub drift: Drift,
+    /// A count past the cursor, if one was made.
+    pub count: Option<Count>,
+}
+
+/// Rules 1 to 7 of server-facts 3.4, in their order, except that a count, being the truth, goes before the
+/// server's word.
+pub fn resolve(inputs: &Inputs) -> Lag {
+    let Inputs { stream, group, family, drift, count } = *inputs;
+    let reported = group.reported_lag.value();
+    let beyond_end = group.cursor > stream.last_generated;
+    let of = |kind, value, reason| Lag { kind, value: Some(value), reported, reason, beyond_end };
+    if let Some(waiting) = by_position(stream, group.cursor) {
+        return of(LagKind::Exact, waiting, None);
+    }
+    if beyond_end {
+        return Lag { reported, beyond_end, ..Lag::unknown("the cursor is beyond the end of the stream") };
+    }
+    // from here on 1 <= waiting <= length - 1
+    let most = stream.length - 1;
+    if most < 1 {
+        return Lag { reported, ..Lag::unknown("the server's numbers contradict each other") };
+    }
+    if let Some(count) = count
+        && count.complete
+        && (1..=most).contains(&count.entries)
+    {
+        return of(LagKind::Exact, count.entries, None);
+    }
+    let trusted = reported.filter(|_| counters_agree(stream, group));
+    match (trusted, family) {
+        (Some(n), LagFamily::B | LagFamily::C) if (1..=most).contains(&n) => return of(LagKind::Exact, n, None),
+        (Some(n), LagFamily::A | LagFamily::Unknown) => match drift {
+            Some(drift) if family == LagFamily::A && (1..=most).contains(&(n - drift)) => {
+                return of(LagKind::Exact, n - drift, None);
+            }
+            None if (1..=most).contains(&n) && !counted_more(count, n) => {
+                return of(LagKind::Reported, n, Some("the server's word; its counter is known to drift after trimming"));
+            }
+            _ => {}
+        },
+        _ => {}
+    }
+    if let Some(count) = count
+        && count.entries > 0
+    {
+        return of(LagKind::AtLeast, count.entries.min(most), Some("counted up to a limit"));
+    }
+    let reason = match group.reported_lag {
+        Known::Unsupported => {
+            let reason = Some("not reported by this server");
+            return Lag { kind: LagKind::Unsupported, value: None, reported, reason, beyond_end: false };
+        }
+        Known::Undetermined => "the server cannot tell after a delete ahead, a move of the cursor, or a group created at $",
+        Known::Is(n) if n < 0 => "the server reports a negative lag",
+        Known::Is(_) => "the server's number is impossible here",
+        Known::Denied | Known::Unasked => "not asked for",
+    };
+    of(LagKind::AtMost, most, Some(reason))
+}
+
+fn counted_more(count: Option<Count>, reported: i64) -> bool {
+    count.is_some_and(|count| count.entries > reported)
+}
+
+fn counters_agree(stream: &StreamFacts, group: &GroupFacts) -> bool {
+    match (group.entries_read.value(), stream.entries_added.value()) {
+        (Some(read), Some(added)) => read <= added,
+        // lag without entries-read is computed from the position alone, so it is right (server-facts 3.1, step 5)
+        (None, _) => true,
+        (Some(_), None) => false,
+    }
+}
+
+/// Rules 1 to 3, which look at positions only: nothing retained, nothing after the cursor, or everything after it. A
+/// cursor beyond the end of a stream that holds something is no "caught up": entries added below it will be skipped.
+fn by_position(stream: &StreamFacts, cursor: EntryId) -> Option<i64> {
+    if stream.length == 0 {
+        return Some(0);
+    }
+    let (first, last) = (stream.first?, stream.last?);
+    if cursor > stream.last_generated {
+        None
+    } else if cursor >= last {
+        Some(0)
+    } else {
+        (cursor < first && stream.length > 0).then_some(stream.length)
+    }
+}
+
+/// What a group's counters are off by, now that the true value is known; `None` when they say nothing.
+pub fn measured_drift(stream: &StreamFacts, group: &GroupFacts, waiting: i64) -> Drift {
+    match (stream.entries_added.value(), group.entries_read) {
+        (Some(_), Known::Undetermined) => Some(0),
+        (Some(added), Known::Is(read)) => Some(added - read - waiting),
+        _ => None,
+    }
+}
+
+/// The drift after one more sample (family A): measured where the truth is known, kept where nothing could have moved
+/// it, else unknown. It can move when an entry ahead was deleted, or when trimming passed the cursor of the sample before
+/// (the group then reads on from the new head and its counter misses the gap).
+pub fn next_drift(kept: Drift, before: Option<(&StreamFacts, &GroupFacts)>, now: (&StreamFacts, &GroupFacts), lag: &Lag) -> Drift {
+    let (stream, group) = now;
+    if let Some(waiting) = lag.exact().filter(|_| by_position(stream, group.cursor).is_some()) {
+        return measured_drift(stream, group, waiting);
+    }
+    if group.entries_read == Known::Undetermined {
+        return Some(0);
+    }
+    let (old_stream, old_group) = before?;
+    let deleted_ahead = stream.max_deleted != old_stream.max_deleted
+        && stream.max_deleted.value().is_some_and(|id| id > old_group.cursor.min(group.cursor));
+    let overtaken = stream.first.is_some_and(|first| first > old_group.cursor);
+    let moved_by_hand = group.cursor < old_group.cursor
+        || old_group.entries_read == Known::Undetermined
+        || group.entries_read.value() < old_group.entries_read.value();
+    if deleted_ahead || overtaken || moved_by_hand { None } else { kept }
+}
+
+/// Entries removed before this group read them, as far as the counters prove it: entries-added minus entries-read minus
+/// length while everything retained is ahead of the cursor. 0 and less prove nothing.
+pub fn loss(stream: &StreamFacts, group: &GroupFacts) -> Option<i64> {
+    let first = stream.first?;
+    if group.cursor >= first {
+        return None;
+    }
+    let lost = stream.entries_added.value()? - group.entries_read.value()? - stream.length;
+    (lost > 0).then_some(lost)
+}

@@ -1,0 +1,18 @@
+//! The pure heart of pelwatch: what a stream, a group and a pending entry are, what a sample says about them, and
+//! what follows from it.
+//!
+//! Nothing here may do I/O, know a terminal, a socket or a runtime, or read a clock: times come in as arguments.
+//! `tests/architecture.rs` reads the imports of this folder and fails on a breach.
+
+pub mod event;
+pub mod history;
+pub mod id;
+pub mod known;
+pub mod lag;
+pub mod model;
+pub mod name;
+pub mod sample;
+pub mod store;
+pub mod strip;
+pub mod symptoms;
+pub mod time;

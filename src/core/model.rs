@@ -1,0 +1,152 @@
+//! What the server says about a stream, its groups, consumers and pending entries, field by field.
+
+use super::{id::EntryId, known::Known, name::Name};
+
+/// XINFO STREAM, without the payloads that come with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StreamFacts {
+    /// Entries retained. Signed, because other servers have been seen to send nonsense.
+    pub length: i64,
+    /// Id of the first retained entry; `None` when there is none.
+    pub first: Option<EntryId>,
+    /// Id of the last retained entry; `None` when there is none.
+    pub last: Option<EntryId>,
+    /// The largest id ever given out; does not go back when the tail is deleted.
+    pub last_generated: EntryId,
+    /// Entries ever added (7.0+); XSETID can set it to anything.
+    pub entries_added: Known<i64>,
+    /// The largest id ever removed by XDEL, not by trimming (7.0+).
+    pub max_deleted: Known<EntryId>,
+    /// Number of groups.
+    pub groups: i64,
+    /// Size of the reply that carried this, in bytes: it holds two payloads.
+    pub reply_bytes: u64,
+}
+
+/// One element of XINFO GROUPS.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupFacts {
+    /// The group's name.
+    pub name: Name,
+    /// Number of consumers known to the server.
+    pub consumers: i64,
+    /// Entries in the PEL, unowned ones included.
+    pub pending: i64,
+    /// last-delivered-id.
+    pub cursor: EntryId,
+    /// entries-read (7.0+); nil after a move to an arbitrary id.
+    pub entries_read: Known<i64>,
+    /// The server's word on lag (7.0+): may be nil, negative or wrong (server-facts 3.2).
+    pub reported_lag: Known<i64>,
+}
+
+/// One element of XINFO CONSUMERS.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConsumerFacts {
+    /// The consumer's name.
+    pub name: Name,
+    /// Entries it holds.
+    pub pending: i64,
+    /// Milliseconds since its last success (up to 7.0) or last attempt (7.2+; server-facts 6).
+    pub idle_ms: i64,
+    /// Milliseconds since it last got an entry (7.2+); -1 means never.
+    pub inactive_ms: Known<i64>,
+}
+
+/// Delivery count of an entry that XNACK FATAL gave up for good (8.8+).
+pub const FATAL_DELIVERIES: i64 = i64::MAX;
+
+/// One row of the extended XPENDING.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PendingRow {
+    /// Id of the pending entry.
+    pub id: EntryId,
+    /// Who holds it; `None` when XNACK released it (owner "" with idle -1; the empty name alone is an owner, case 49).
+    pub owner: Option<Name>,
+    /// Milliseconds since its last delivery; `None` when it was released.
+    pub idle_ms: Option<i64>,
+    /// How often it was delivered; [`FATAL_DELIVERIES`] is a word, not a number.
+    pub deliveries: i64,
+}
+
+/// The short form of XPENDING.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PendingSummary {
+    /// Entries in the PEL.
+    pub total: i64,
+    /// Holders and how much each holds; from 8.8 their sum may be less than the total.
+    pub holders: Vec<(Name, i64)>,
+}
+
+impl PendingSummary {
+    /// Entries that nobody holds (8.8+).
+    pub fn unowned(&self) -> i64 {
+        (self.total - self.holders.iter().map(|(_, count)| count).sum::<i64>()).max(0)
+    }
+}
+
+/// How the server came to its lag, which decides how far it can be believed (server-facts 3.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LagFamily {
+    /// Redis 7.0 to 7.4, Valkey 7.2 and 8.0: drifts for ever once trimming overtook the group.
+    A,
+    /// Valkey 8.1 and later: right again after the next read.
+    B,
+    /// Redis 8.0 and later.
+    C,
+    /// A server that could not be named: believed as little as family A.
+    #[default]
+    Unknown,
+}
+
+/// Who answers at the other end.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServerFacts {
+    /// `redis`, `valkey` or `unknown`.
+    pub flavor: String,
+    /// Its version as it writes it; empty if it would not say.
+    pub version: String,
+    /// `master` or `replica`.
+    pub role: Option<String>,
+    /// Whether a replica hears its primary.
+    pub link_up: Option<bool>,
+    /// host:port of a replica's primary.
+    pub primary: Option<String>,
+}
+
+impl ServerFacts {
+    /// The first two numbers of the version.
+    pub fn version_numbers(&self) -> Option<(u32, u32)> {
+        let mut parts = self.version.split('.').map(|part| part.parse::<u32>().ok());
+        Some((parts.next()??, parts.next()??))
+    }
+
+    /// Which lag rules this server follows.
+    pub fn lag_family(&self) -> LagFamily {
+        match (self.flavor.as_str(), self.version_numbers()) {
+            ("redis", Some(version)) if version >= (8, 0) => LagFamily::C,
+            ("valkey", Some(version)) if version >= (8, 1) => LagFamily::B,
+            ("redis" | "valkey", Some(_)) => LagFamily::A,
+            _ => LagFamily::Unknown,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lag_family_follows_flavor_and_version() {
+        let table = [
+            ("redis", "7.0.15", LagFamily::A), ("redis", "7.4.1", LagFamily::A), ("redis", "8.0.2", LagFamily::C),
+            ("redis", "8.10.2", LagFamily::C), ("valkey", "7.2.7", LagFamily::A), ("valkey", "8.0.1", LagFamily::A),
+            ("valkey", "8.1.1", LagFamily::B), ("valkey", "9.1.2", LagFamily::B), ("unknown", "8.0.0", LagFamily::Unknown),
+            ("redis", "", LagFamily::Unknown),
+        ];
+        for (flavor, version, family) in table {
+            let facts = ServerFacts { flavor: flavor.into(), version: version.into(), ..ServerFacts::default() };
+            assert_eq!(facts.lag_family(), family, "{flavor} {version}");
+        }
+    }
+}

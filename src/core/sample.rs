@@ -1,0 +1,214 @@
+//! What one tick asks for, and what it brought back: the only words that core and source share.
+
+use super::{
+    id::EntryId,
+    model::{ConsumerFacts, GroupFacts, PendingRow, PendingSummary, ServerFacts, StreamFacts},
+    name::Name,
+    time::Mono,
+};
+
+/// All that one tick sends, as one pipeline.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    /// The watched streams.
+    pub streams: Vec<StreamRequest>,
+    /// A step of discovery, if one is due.
+    pub scan: Option<ScanRequest>,
+    /// Whether role and replication link are due to be asked for again.
+    pub server: bool,
+}
+
+/// XINFO STREAM and XINFO GROUPS of one stream, and what its groups in focus need.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StreamRequest {
+    /// The stream.
+    pub key: Name,
+    /// Groups of which more than XINFO GROUPS is wanted.
+    pub groups: Vec<GroupRequest>,
+    /// Parts of the stream of which the ids are wanted (payloads come with them, so counts are small).
+    pub ranges: Vec<RangeRequest>,
+}
+
+/// Details of one group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupRequest {
+    /// The group.
+    pub name: Name,
+    /// XINFO CONSUMERS wanted.
+    pub consumers: bool,
+    /// XPENDING's short form wanted.
+    pub summary: bool,
+    /// Pages of the extended XPENDING.
+    pub pages: Vec<PageRequest>,
+}
+
+/// One page of the extended XPENDING: never with IDLE, which walks the whole PEL (server-facts 10).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageRequest {
+    /// First id, inclusive.
+    pub from: EntryId,
+    /// Last id, inclusive.
+    pub to: EntryId,
+    /// At most so many rows.
+    pub count: usize,
+    /// Only those of this consumer.
+    pub consumer: Option<Name>,
+}
+
+/// XRANGE or XREVRANGE with a COUNT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RangeRequest {
+    /// First id that may come, inclusive.
+    pub from: EntryId,
+    /// At most so many entries.
+    pub count: usize,
+    /// Towards smaller ids (XREVRANGE).
+    pub backward: bool,
+}
+
+/// One bounded step of SCAN.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScanRequest {
+    /// Where the last step ended; an opaque text, "0" at the start.
+    pub cursor: String,
+    /// Glob for MATCH, bytes as typed; `None` for all.
+    pub pattern: Option<Name>,
+}
+
+/// Why a part of the sample has no value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// No such key.
+    Missing,
+    /// The key is not a stream.
+    WrongType,
+    /// The group went away between two commands.
+    NoGroup,
+    /// No permission; the server's words, escaped.
+    Denied(String),
+    /// Anything else the server said, escaped.
+    Other(String),
+}
+
+impl Fault {
+    /// What a row shows in place of its numbers.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Missing => "no such key".to_owned(),
+            Self::WrongType => "not a stream".to_owned(),
+            Self::NoGroup => "no such group".to_owned(),
+            Self::Denied(_) => "no permission".to_owned(),
+            Self::Other(text) => text.clone(),
+        }
+    }
+}
+
+/// A part of a sample: the facts or the fault.
+pub type Part<T> = Result<T, Fault>;
+
+/// What one tick brought.
+#[derive(Clone, Debug, Default)]
+pub struct Sample {
+    /// When the reply was complete.
+    pub at: Mono,
+    /// The server's clock, milliseconds since 1970, where TIME is allowed.
+    pub time_ms: Option<i64>,
+    /// One for each stream asked for, in that order.
+    pub streams: Vec<StreamSample>,
+    /// What the step of discovery found.
+    pub scan: Option<ScanSample>,
+    /// Who answers; present after a (re)connect and whenever asked for.
+    pub server: Option<ServerFacts>,
+    /// Commands refused for lack of permission, as `XINFO GROUPS`.
+    pub denied: Vec<&'static str>,
+    /// What it cost.
+    pub cost: Cost,
+}
+
+/// One stream in a sample.
+#[derive(Clone, Debug)]
+pub struct StreamSample {
+    /// The stream.
+    pub key: Name,
+    /// XINFO STREAM.
+    pub facts: Part<StreamFacts>,
+    /// XINFO GROUPS.
+    pub groups: Part<Vec<GroupFacts>>,
+    /// Whether all of this stream's replies come from one moment (MULTI), so that they can be set off against
+    /// each other.
+    pub consistent: bool,
+    /// The ranges asked for.
+    pub ranges: Vec<(RangeRequest, Part<RangeIds>)>,
+    /// The groups asked for.
+    pub details: Vec<GroupDetail>,
+}
+
+/// Ids of a range, in ascending order whichever way they were asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RangeIds {
+    /// The ids.
+    pub ids: Vec<EntryId>,
+    /// What the reply weighed, payloads included, in bytes.
+    pub bytes: u64,
+}
+
+/// Details of one group in a sample; `None` = not asked for.
+#[derive(Clone, Debug, Default)]
+pub struct GroupDetail {
+    /// The group.
+    pub name: Name,
+    /// XINFO CONSUMERS.
+    pub consumers: Option<Part<Vec<ConsumerFacts>>>,
+    /// XPENDING's short form.
+    pub summary: Option<Part<PendingSummary>>,
+    /// Pages of XPENDING with what was asked.
+    pub pages: Vec<(PageRequest, Part<Vec<PendingRow>>)>,
+}
+
+/// What a step of SCAN found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScanSample {
+    /// Streams found; SCAN may give one twice.
+    pub keys: Vec<Name>,
+    /// Where to go on; "0" when the pass is complete.
+    pub cursor: String,
+    /// SCAN is refused: streams must be named.
+    pub fault: Option<Fault>,
+}
+
+/// What watching costs the server and the line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Commands sent.
+    pub commands: u64,
+    /// Waits for the server.
+    pub round_trips: u64,
+    /// Bytes received.
+    pub bytes_in: u64,
+    /// The longest wait for a pipeline, in microseconds.
+    pub slowest_reply_us: u64,
+    /// The largest single reply, in bytes.
+    pub largest_reply: u64,
+}
+
+impl Cost {
+    /// Adds another tick's cost.
+    pub fn add(&mut self, other: Self) {
+        self.commands += other.commands;
+        self.round_trips += other.round_trips;
+        self.bytes_in += other.bytes_in;
+        self.slowest_reply_us = self.slowest_reply_us.max(other.slowest_reply_us);
+        self.largest_reply = self.largest_reply.max(other.largest_reply);
+    }
+}
+
+/// One entry, fetched because somebody wants to read it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntryPayload {
+    /// The stream.
+    pub key: Name,
+    /// The entry.
+    pub id: EntryId,
+    /// Its fields in order, or `None` when the entry is no longer in the stream.
+    pub fields: Part<Option<Vec<(Vec<u8>, Vec<u8>)>>>,
+}

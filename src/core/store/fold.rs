@@ -1,0 +1,263 @@
+//! Folding a sample into the store: the only place that changes it.
+
+use super::{Discovery, GroupState, RowState, Store, StreamState};
+use crate::core::{
+    event::Event,
+    known::Known,
+    lag::{self, Inputs},
+    model::{GroupFacts, LagFamily, StreamFacts},
+    name::Name,
+    sample::{Fault, GroupDetail, Part, RangeIds, RangeRequest, Sample, ScanRequest, ScanSample, StreamSample},
+    symptoms,
+    time::{Mono, Now, age_words},
+};
+
+impl Store {
+    /// Takes one sample in. `full` keeps what earlier rounds of a full reading fetched; `scanned` is the step of discovery
+    /// that the sample answers.
+    pub fn fold(&mut self, sample: Sample, scanned: Option<&ScanRequest>, now: Now, full: bool) {
+        if let Some(server) = sample.server {
+            self.server = server;
+        }
+        if let Some(time_ms) = sample.time_ms {
+            self.clock_offset_ms = Some(time_ms - sample.at.0 as i64);
+        }
+        self.denied.extend(sample.denied);
+        self.last_cost = sample.cost;
+        self.total_cost.add(sample.cost);
+        for stream in sample.streams {
+            self.fold_stream(stream, sample.at, now, full);
+        }
+        if let Some(found) = sample.scan {
+            self.fold_scan(found, scanned, sample.at);
+        }
+        self.ticks += 1;
+        self.advance_turn();
+        self.sampled = Some(now);
+        symptoms::remember(self, now);
+    }
+
+    fn fold_stream(&mut self, sample: StreamSample, at: Mono, now: Now, full: bool) {
+        let Some(mut stream) = self.streams.remove(&sample.key) else { return };
+        match sample.facts {
+            Ok(facts) => self.fold_facts(&mut stream, facts, at, now),
+            Err(fault) => self.lose_stream(&mut stream, fault, now),
+        }
+        if stream.is_ok() {
+            match sample.groups {
+                Ok(groups) => self.fold_groups(&mut stream, groups, sample.ranges, at, now),
+                Err(Fault::Missing) => self.lose_stream(&mut stream, Fault::Missing, now),
+                Err(fault) => stream.groups_fault = Some(fault),
+            }
+            for detail in sample.details {
+                self.fold_detail(&mut stream, detail, at, now, full);
+            }
+        }
+        self.streams.insert(sample.key, stream);
+    }
+
+    fn fold_facts(&mut self, stream: &mut StreamState, facts: StreamFacts, at: Mono, now: Now) {
+        if let Some(old) = &stream.facts {
+            let went_back = facts.last_generated < old.last_generated
+                || matches!((old.entries_added, facts.entries_added), (Known::Is(old), Known::Is(new)) if new < old);
+            if went_back {
+                let text = format!(
+                    "{} was deleted and created again: its last id went from {} to {}",
+                    stream.key, old.last_generated, facts.last_generated
+                );
+                self.tell(Event { wall_ms: now.wall_ms, id: "stream-recreated", stream: stream.key.clone(), group: None, text });
+                stream.window = Default::default();
+            }
+        }
+        if stream.entry_bytes == 0 {
+            // a first guess from the two payloads that came along; ranges make it better
+            stream.entry_bytes = (facts.reply_bytes.saturating_sub(300) / 2).max(32);
+        }
+        stream.state = RowState::Ok;
+        stream.facts = Some(facts);
+        stream.at = at;
+    }
+
+    fn lose_stream(&mut self, stream: &mut StreamState, fault: Fault, now: Now) {
+        let was_there = stream.is_ok();
+        if was_there && matches!(fault, Fault::Missing | Fault::WrongType) {
+            let held: i64 = stream.groups.values().map(|group| group.facts.pending).sum();
+            let text = format!(
+                "{} is gone ({}) with {} entries, {} groups and {} pending",
+                stream.key,
+                fault.words(),
+                stream.facts.as_ref().map_or(0, |facts| facts.length),
+                stream.groups.len(),
+                held
+            );
+            self.tell(Event { wall_ms: now.wall_ms, id: "stream-lost", stream: stream.key.clone(), group: None, text });
+            for name in stream.groups.keys().cloned().collect::<Vec<_>>() {
+                self.lose_group(stream, &name, now);
+            }
+        }
+        if !matches!(fault, Fault::Other(_)) {
+            stream.groups.clear();
+            stream.window = Default::default();
+        }
+        stream.state = RowState::Fault(fault);
+    }
+
+    fn lose_group(&mut self, stream: &mut StreamState, name: &Name, now: Now) {
+        let Some(group) = stream.groups.remove(name) else { return };
+        let text = format!(
+            "group {} of {} is gone; it stood at {} with {} pending",
+            name, stream.key, group.facts.cursor, group.facts.pending
+        );
+        self.tell(Event { wall_ms: now.wall_ms, id: "group-lost", stream: stream.key.clone(), group: Some(name.clone()), text });
+    }
+
+    fn fold_groups(
+        &mut self,
+        stream: &mut StreamState,
+        groups: Vec<GroupFacts>,
+        ranges: Vec<(RangeRequest, Part<RangeIds>)>,
+        at: Mono,
+        now: Now,
+    ) {
+        stream.groups_fault = None;
+        let Some(facts) = stream.facts.clone() else { return };
+        let gone: Vec<Name> = stream.groups.keys().filter(|name| !groups.iter().any(|group| group.name == **name)).cloned().collect();
+        for name in gone {
+            self.lose_group(stream, &name, now);
+        }
+        let near = groups.iter().map(|group| group.cursor).min().unwrap_or_default();
+        let fetched: Vec<_> = ranges.iter().filter_map(|(request, part)| Some((*request, part.as_ref().ok()?))).collect();
+        for (_, reply) in fetched.iter().filter(|(_, reply)| !reply.ids.is_empty()) {
+            stream.entry_bytes = (reply.bytes / reply.ids.len() as u64).max(1);
+        }
+        stream.window.update(&facts, &fetched, near);
+        let family = self.server.lag_family();
+        for new in groups {
+            self.fold_group(stream, &facts, new, family, at, now);
+        }
+    }
+
+    fn fold_group(&mut self, stream: &mut StreamState, facts: &StreamFacts, new: GroupFacts, family: LagFamily, at: Mono, now: Now) {
+        let before = stream.groups.get(&new.name).map(|group| (group.facts.clone(), group.drift));
+        if let Some((old, _)) = &before {
+            self.watch_cursor(stream, facts, old, &new, now);
+        }
+        let group = stream.groups.entry(new.name.clone()).or_insert_with(|| GroupState::new(new.clone(), at));
+        let count = stream.window.count_after(new.cursor, facts);
+        let drift = before.as_ref().and_then(|(_, drift)| *drift);
+        let resolved = lag::resolve(&Inputs { stream: facts, group: &new, family, drift, count });
+        let old_stream = group.stream_before();
+        let former = before.as_ref().zip(old_stream.as_ref()).map(|((old, _), stream)| (stream, old));
+        let next = lag::next_drift(drift, former, (facts, &new), &resolved);
+        // resolve once more: the sample itself may have shaken the drift that the first pass believed
+        let settled = lag::resolve(&Inputs { stream: facts, group: &new, family, drift: next, count });
+        group.drift = match (settled.exact(), count) {
+            (Some(waiting), Some(count)) if count.complete => lag::measured_drift(facts, &new, waiting),
+            _ => next,
+        };
+        group.lag = settled;
+        if let Some(lost) = lag::loss(facts, &new) {
+            group.lost = Some(group.lost.unwrap_or(0).max(lost));
+        }
+        group.history.push(at, facts, &new, &group.lag);
+        group.remember_stream(facts);
+        if new.pending == 0 {
+            let old = std::mem::take(&mut group.pel);
+            group.pel.set_empty(at);
+            group.follow(&old, at);
+        }
+        group.facts = new;
+        group.at = at;
+        group.fault = None;
+    }
+
+    fn watch_cursor(&mut self, stream: &mut StreamState, facts: &StreamFacts, old: &GroupFacts, new: &GroupFacts, now: Now) {
+        let event = |id, text| Event { wall_ms: now.wall_ms, id, stream: stream.key.clone(), group: Some(new.name.clone()), text };
+        if new.cursor < old.cursor {
+            let text = format!("the cursor of {} went back from {} to {}: entries between are delivered again", new.name, old.cursor, new.cursor);
+            let event = event("cursor-went-back", text);
+            self.tell(event);
+            return;
+        }
+        // entries-read turns nil on a move by hand; past a tombstone it does so on a read, too (server-facts 3.1)
+        let forgot = matches!((old.entries_read, new.entries_read), (Known::Is(_), Known::Undetermined));
+        let tombstone = facts.max_deleted.value().is_some_and(|id| id >= old.cursor);
+        if new.cursor > old.cursor && forgot && !tombstone {
+            let text = format!("the cursor of {} jumped from {} to {}: entries between may never be delivered to it", new.name, old.cursor, new.cursor);
+            let event = event("cursor-jumped", text);
+            self.tell(event);
+            if let Some(group) = stream.groups.get_mut(&new.name) {
+                group.skips.push((old.cursor, new.cursor));
+            }
+        }
+    }
+
+    fn fold_detail(&mut self, stream: &mut StreamState, detail: GroupDetail, at: Mono, now: Now, full: bool) {
+        let key = stream.key.clone();
+        let Some(group) = stream.groups.get_mut(&detail.name) else { return };
+        match detail.consumers {
+            Some(Ok(consumers)) => {
+                let held = |name: &Name| consumers.iter().any(|consumer| consumer.name == *name);
+                let vanished: Vec<_> = group.consumers.iter().flatten().filter(|old| old.pending > 0 && !held(&old.name)).cloned().collect();
+                for old in vanished {
+                    let text = format!(
+                        "consumer {} of {} vanished with {} pending entries (last seen {} ago); they are no longer pending and were not acknowledged by it",
+                        old.name, detail.name, old.pending, age_words(old.idle_ms)
+                    );
+                    let event = Event { wall_ms: now.wall_ms, id: "consumer-vanished-with-pending", stream: key.clone(), group: Some(detail.name.clone()), text };
+                    self.tell(event);
+                }
+                group.consumers = Some(consumers);
+                group.consumers_at = at;
+                group.consumers_fault = None;
+            }
+            Some(Err(fault)) => group.consumers_fault = Some(fault),
+            None => {}
+        }
+        match detail.summary {
+            Some(Ok(summary)) => group.summary = Some(summary),
+            Some(Err(fault)) => group.pel_fault = Some(fault),
+            None => {}
+        }
+        let pages: Vec<_> = detail.pages.iter().filter_map(|(page, part)| Some((page.clone(), part.as_ref().ok()?))).collect();
+        let fault = detail.pages.iter().find_map(|(_, part)| part.as_ref().err());
+        if let Some(fault) = fault {
+            group.pel_fault = Some(fault.clone());
+        } else if !pages.is_empty() && group.facts.pending > 0 {
+            let old = group.pel.clone();
+            group.pel.update(at, &pages, group.facts.pending, full);
+            group.follow(&old, at);
+            group.pel_fault = None;
+        }
+    }
+
+    fn fold_scan(&mut self, found: ScanSample, asked: Option<&ScanRequest>, at: Mono) {
+        if let Some(fault) = found.fault {
+            self.discovery.fault = Some(fault);
+            self.discovery.complete = true;
+            return;
+        }
+        if asked.is_none() {
+            return;
+        }
+        for key in found.keys {
+            self.watch(key.clone());
+            self.discovery.found.insert(key);
+        }
+        self.discovery.cursor = found.cursor;
+        if self.discovery.cursor != "0" {
+            return;
+        }
+        self.discovery.pattern += 1;
+        if self.discovery.pattern < self.settings.patterns.len() {
+            return;
+        }
+        // a stream that a whole pass did not find and that is missing needs no row any more
+        let seen = std::mem::take(&mut self.discovery.found);
+        let named = self.settings.keys.clone();
+        self.streams.retain(|key, stream| {
+            seen.contains(key) || named.contains(key) || !matches!(stream.state, RowState::Fault(Fault::Missing | Fault::WrongType))
+        });
+        self.discovery = Discovery { complete: true, finished: Some(at), ..Discovery::default() };
+    }
+}

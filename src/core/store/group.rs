@@ -1,0 +1,234 @@
+//! One group over time.
+
+use super::{Extreme, Pel, Settings, StreamState};
+use crate::core::{
+    history::{History, Rates},
+    id::EntryId,
+    lag::{Drift, Lag},
+    model::{ConsumerFacts, GroupFacts, PendingRow, PendingSummary, StreamFacts},
+    name::Name,
+    sample::Fault,
+    strip::{Cell, Marks, cells},
+    symptoms::Judgement,
+    time::Mono,
+};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// Rates are taken over so many milliseconds.
+pub const RATE_WINDOW_MS: u64 = 10_000;
+const REDELIVERIES: usize = 200;
+const HANDLINGS: usize = 500;
+const SEEN: usize = 4000;
+
+/// An entry that was seen delivered again or changing hands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Redelivery {
+    /// When it was seen.
+    pub at: Mono,
+    /// The entry.
+    pub id: EntryId,
+    /// Who held it before.
+    pub from: Option<Name>,
+    /// Who holds it now.
+    pub to: Option<Name>,
+    /// Its delivery count now.
+    pub deliveries: i64,
+    /// How long it had been idle when last seen with the former owner, in milliseconds.
+    pub idle_before_ms: Option<i64>,
+}
+
+/// A group and what was seen of it.
+#[derive(Clone, Debug)]
+pub struct GroupState {
+    /// Its element of XINFO GROUPS in the last tick that had it.
+    pub facts: GroupFacts,
+    /// `Fault::NoGroup` once it is gone while it was asked for by name.
+    pub fault: Option<Fault>,
+    /// When the facts were taken.
+    pub at: Mono,
+    /// Entries waiting.
+    pub lag: Lag,
+    /// What family A's counters are off by.
+    pub drift: Drift,
+    /// Entries removed before the group read them, as proven at some time in this session.
+    pub lost: Option<i64>,
+    /// Points for trends.
+    pub history: History,
+    /// XINFO CONSUMERS, once fetched.
+    pub consumers: Option<Vec<ConsumerFacts>>,
+    /// Why they could not be.
+    pub consumers_fault: Option<Fault>,
+    /// When they were fetched: idle times count from here.
+    pub consumers_at: Mono,
+    /// XPENDING's short form, once fetched.
+    pub summary: Option<PendingSummary>,
+    /// Pending rows known.
+    pub pel: Pel,
+    /// Why they could not be fetched.
+    pub pel_fault: Option<Fault>,
+    /// Entries seen delivered again, oldest first.
+    pub redeliveries: VecDeque<Redelivery>,
+    /// How long entries had been pending when they were last seen before they left the PEL, in milliseconds.
+    pub handled_ms: VecDeque<i64>,
+    /// Ids seen pending in this session.
+    pub seen_pending: BTreeSet<EntryId>,
+    /// Cursor jumps seen: after the first id, up to and with the second.
+    pub skips: Vec<(EntryId, EntryId)>,
+    /// The stream's facts of the last tick: whether trimming or deletes passed this group shows only against them.
+    stream_before: Option<StreamFacts>,
+    /// Symptoms that fired at the last fold and since when, for hysteresis.
+    pub firing: BTreeMap<&'static str, Mono>,
+    /// What the checks said at the last fold.
+    pub judgement: Judgement,
+}
+
+impl GroupState {
+    /// A group first seen now.
+    pub fn new(facts: GroupFacts, at: Mono) -> Self {
+        Self {
+            facts,
+            fault: None,
+            at,
+            lag: Lag::unknown("not computed yet"),
+            drift: None,
+            lost: None,
+            history: History::default(),
+            consumers: None,
+            consumers_fault: None,
+            consumers_at: at,
+            summary: None,
+            pel: Pel::default(),
+            pel_fault: None,
+            redeliveries: VecDeque::new(),
+            handled_ms: VecDeque::new(),
+            seen_pending: BTreeSet::new(),
+            skips: Vec::new(),
+            stream_before: None,
+            firing: BTreeMap::new(),
+            judgement: Judgement::default(),
+        }
+    }
+
+    /// The group's name.
+    pub fn name(&self) -> &Name {
+        &self.facts.name
+    }
+
+    /// Entries that nobody holds; `None` where it cannot be told.
+    pub fn unowned(&self) -> Option<i64> {
+        match (&self.summary, self.pel.complete) {
+            (_, true) => Some(self.pel.of(None).count() as i64),
+            (Some(summary), false) => Some(summary.unowned()),
+            (None, false) => (self.facts.pending == 0).then_some(0),
+        }
+    }
+
+    /// Rates over the last seconds.
+    pub fn rates(&self) -> Rates {
+        self.history.rates(RATE_WINDOW_MS)
+    }
+
+    /// The longest idle time of a pending entry at `now`, in milliseconds.
+    pub fn oldest_idle(&self, now: Mono) -> Extreme {
+        let passed = now.since(self.pel.at) as i64;
+        match self.pel.oldest_idle() {
+            Extreme::Exact(found) => Extreme::Exact(found.map(|(ms, id)| (ms.saturating_add(passed), id))),
+            Extreme::AtLeast(ms, id) => Extreme::AtLeast(ms.saturating_add(passed), id),
+            Extreme::Unknown => Extreme::Unknown,
+        }
+    }
+
+    /// Pending entries without payload: the number known to be gone, and whether it is the number of all.
+    pub fn payload_gone(&self, stream: &StreamState) -> Option<(i64, bool)> {
+        if !self.pel.is_fetched() {
+            return None;
+        }
+        let fates: Vec<Option<bool>> = self.pel.rows.iter().map(|row| stream.has_entry(row.id)).collect();
+        let gone = fates.iter().filter(|fate| **fate == Some(false)).count() as i64;
+        Some((gone, self.pel.complete && !fates.contains(&None)))
+    }
+
+    /// The strip of this group.
+    pub fn cells(&self, stream: &StreamState) -> Vec<Cell> {
+        cells(&stream.window, &Marks {
+            cursor: self.facts.cursor,
+            rows: &self.pel.rows,
+            pel_known: &|id| self.pel.is_known(id),
+            seen_pending: &|id| self.seen_pending.contains(&id),
+            skips: &self.skips,
+        })
+    }
+
+    /// Whether "acked" may be taken at its word: no jump was seen, and the counters do not say that the group began
+    /// elsewhere.
+    pub fn acked_sure(&self) -> bool {
+        use crate::core::known::Known;
+        self.skips.is_empty() && self.facts.entries_read != Known::Undetermined && self.lost.is_none()
+    }
+
+    /// The time below which a share of the observed handlings lay, in milliseconds; `None` below 20 of them.
+    pub fn handling_ms(&self, share: f64) -> Option<i64> {
+        if self.handled_ms.len() < 20 {
+            return None;
+        }
+        let mut sorted: Vec<i64> = self.handled_ms.iter().copied().collect();
+        sorted.sort_unstable();
+        sorted.get(((sorted.len() - 1) as f64 * share).round() as usize).copied()
+    }
+
+    /// From when on a holder that was not seen is called gone, in milliseconds: the set threshold, or well above the
+    /// slowest handling observed.
+    pub fn gone_after_ms(&self, settings: &Settings) -> i64 {
+        settings.gone_after_ms.max(self.handling_ms(0.99).unwrap_or(0).saturating_mul(3))
+    }
+
+    pub(super) fn stream_before(&self) -> Option<StreamFacts> {
+        self.stream_before.clone()
+    }
+
+    pub(super) fn remember_stream(&mut self, facts: &StreamFacts) {
+        self.stream_before = Some(facts.clone());
+    }
+
+    /// Takes new pending rows in and notes what left, changed hands or was delivered again.
+    pub(super) fn follow(&mut self, before: &Pel, at: Mono) {
+        for row in &before.rows {
+            match self.pel.rows.binary_search_by_key(&row.id, |row| row.id) {
+                Ok(index) => self.compare(row, index, at),
+                Err(_) if self.pel.is_known(row.id) => {
+                    if let Some(idle) = row.idle_ms {
+                        push_bounded(&mut self.handled_ms, idle, HANDLINGS);
+                    }
+                }
+                Err(_) => {}
+            }
+        }
+        self.seen_pending.extend(self.pel.rows.iter().map(|row| row.id));
+        while self.seen_pending.len() > SEEN {
+            self.seen_pending.pop_first();
+        }
+    }
+
+    fn compare(&mut self, old: &PendingRow, index: usize, at: Mono) {
+        let new = &self.pel.rows[index];
+        // a re-read after a rewind resets the count to 1 but moves the owner (server-facts 5.2)
+        if new.owner != old.owner || new.deliveries > old.deliveries {
+            let redelivery = Redelivery {
+                at,
+                id: new.id,
+                from: old.owner.clone(),
+                to: new.owner.clone(),
+                deliveries: new.deliveries,
+                idle_before_ms: old.idle_ms,
+            };
+            push_bounded(&mut self.redeliveries, redelivery, REDELIVERIES);
+        }
+    }
+}
+
+fn push_bounded<T>(queue: &mut VecDeque<T>, item: T, most: usize) {
+    if queue.len() == most {
+        queue.pop_front();
+    }
+    queue.push_back(item);
+}

@@ -1,0 +1,199 @@
+//! The state store: everything known, folded from samples. One writer (`fold`), many readers.
+
+mod fold;
+mod group;
+mod pel;
+mod wants;
+
+pub use group::{Redelivery, GroupState};
+pub use pel::{Pel, Extreme};
+pub use wants::{Depth, Focus};
+
+use super::{
+    event::Event,
+    id::EntryId,
+    model::{ServerFacts, StreamFacts},
+    name::Name,
+    sample::{Cost, Fault},
+    strip::Window,
+    symptoms::Finding,
+    time::{Mono, Now},
+};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// How many events are kept.
+const EVENTS: usize = 500;
+
+/// What is watched and how closely.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Streams by exact name; each keeps its row whether it exists or not.
+    pub keys: Vec<Name>,
+    /// Streams by glob; empty with no `keys` means all.
+    pub patterns: Vec<Name>,
+    /// Only these groups; empty means all.
+    pub groups: Vec<Name>,
+    /// Rows of a PEL that a full reading takes.
+    pub pel_limit: usize,
+    /// A consumer that holds entries and was not seen for so long, in milliseconds, is said to be gone.
+    pub gone_after_ms: i64,
+    /// Symptoms switched off by id.
+    pub quiet: Vec<String>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { keys: Vec::new(), patterns: Vec::new(), groups: Vec::new(), pel_limit: 1000, gone_after_ms: 60_000, quiet: Vec::new() }
+    }
+}
+
+/// What stands in a stream's row.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum RowState {
+    /// Not sampled so far.
+    #[default]
+    Loading,
+    /// A stream with facts.
+    Ok,
+    /// Anything else, in the server's terms.
+    Fault(Fault),
+}
+
+/// A watched stream.
+#[derive(Clone, Debug, Default)]
+pub struct StreamState {
+    /// Its key.
+    pub key: Name,
+    /// Whether the facts can be believed.
+    pub state: RowState,
+    /// XINFO STREAM of the last tick that had it.
+    pub facts: Option<StreamFacts>,
+    /// When that was.
+    pub at: Mono,
+    /// XINFO GROUPS failed although the stream is there.
+    pub groups_fault: Option<Fault>,
+    /// Its groups, by name.
+    pub groups: BTreeMap<Name, GroupState>,
+    /// The ids fetched, around the cursor of the group in focus.
+    pub window: Window,
+    /// Bytes of payload an entry takes in a reply, as last seen.
+    pub entry_bytes: u64,
+    /// What the checks of the stream as a whole said at the last fold.
+    pub findings: Vec<Finding>,
+}
+
+/// Discovery by SCAN.
+#[derive(Clone, Debug, Default)]
+pub struct Discovery {
+    /// Where the running pass stands.
+    cursor: String,
+    /// Which pattern the pass is at.
+    pattern: usize,
+    /// Streams found in the running pass.
+    found: BTreeSet<Name>,
+    /// Whether at least one pass was completed.
+    pub complete: bool,
+    /// When the last pass was completed.
+    finished: Option<Mono>,
+    /// SCAN cannot be used, and why.
+    pub fault: Option<Fault>,
+}
+
+/// Everything known.
+#[derive(Clone, Debug, Default)]
+pub struct Store {
+    /// What is watched.
+    pub settings: Settings,
+    /// The server, once it answered.
+    pub server: ServerFacts,
+    /// Streams by key.
+    pub streams: BTreeMap<Name, StreamState>,
+    /// Events, oldest first.
+    pub events: VecDeque<Event>,
+    /// Commands refused for lack of permission.
+    pub denied: BTreeSet<&'static str>,
+    /// Cost of the last tick.
+    pub last_cost: Cost,
+    /// Cost since the start.
+    pub total_cost: Cost,
+    /// Ticks folded.
+    pub ticks: u64,
+    /// When the last sample was folded.
+    pub sampled: Option<Now>,
+    /// The server's clock minus `Mono` at the last sample, in milliseconds; `None` where TIME is refused.
+    clock_offset_ms: Option<i64>,
+    /// Discovery.
+    pub discovery: Discovery,
+    /// When the running full reading began.
+    reading_since: Mono,
+    /// Round-robin position of the background details.
+    turn: usize,
+}
+
+impl Store {
+    /// A store that knows nothing but what to watch.
+    pub fn new(settings: Settings) -> Self {
+        let mut store = Self { settings, ..Self::default() };
+        for key in store.settings.keys.clone() {
+            store.watch(key);
+        }
+        store
+    }
+
+    fn watch(&mut self, key: Name) {
+        self.streams.entry(key.clone()).or_insert_with(|| StreamState { key, ..StreamState::default() });
+    }
+
+    /// The server's clock now, or this machine's where TIME is refused, in milliseconds since 1970.
+    pub fn server_now_ms(&self, now: Now) -> i64 {
+        self.clock_offset_ms.map_or(now.wall_ms, |offset| offset + now.mono.0 as i64)
+    }
+
+    /// The server's clock at the last sample, if it tells.
+    pub fn server_time_ms(&self) -> Option<i64> {
+        let at = self.sampled?.mono.0 as i64;
+        self.clock_offset_ms.map(|offset| offset + at)
+    }
+
+    /// A stream and one of its groups.
+    pub fn group(&self, key: &Name, group: &Name) -> Option<(&StreamState, &GroupState)> {
+        let stream = self.streams.get(key)?;
+        Some((stream, stream.groups.get(group)?))
+    }
+
+    /// Every group of every stream, in order of names.
+    pub fn groups(&self) -> impl Iterator<Item = (&StreamState, &GroupState)> {
+        self.streams.values().flat_map(|stream| stream.groups.values().map(move |group| (stream, group)))
+    }
+
+    /// Time between the last entry and the cursor, where both ids are plausible times, in milliseconds.
+    pub fn behind_ms(&self, stream: &StreamState, group: &GroupState, now: Now) -> Option<i64> {
+        let now_ms = self.server_now_ms(now);
+        let last = stream.facts.as_ref()?.last?.plausible_ms(now_ms)?;
+        let cursor = group.facts.cursor.plausible_ms(now_ms)?;
+        Some((last - cursor).max(0))
+    }
+
+    fn wants_group(&self, name: &Name) -> bool {
+        self.settings.groups.is_empty() || self.settings.groups.contains(name)
+    }
+
+    fn tell(&mut self, event: Event) {
+        if self.events.len() == EVENTS {
+            self.events.pop_front();
+        }
+        self.events.push_back(event);
+    }
+}
+
+impl StreamState {
+    /// Whether the stream has facts of the last tick.
+    pub fn is_ok(&self) -> bool {
+        self.state == RowState::Ok
+    }
+
+    /// Whether an entry is still in the stream; `None` where that is not known.
+    pub fn has_entry(&self, id: EntryId) -> Option<bool> {
+        self.window.has(id, self.facts.as_ref()?)
+    }
+}

@@ -1,0 +1,149 @@
+//! The part of a PEL that was fetched, and what can be said of the whole.
+
+use crate::core::{
+    id::EntryId,
+    model::{FATAL_DELIVERIES, PendingRow},
+    name::Name,
+    sample::PageRequest,
+    time::Mono,
+};
+use std::collections::BTreeMap;
+
+/// Pending rows known, and where there can be no others.
+#[derive(Clone, Debug, Default)]
+pub struct Pel {
+    /// Rows by id.
+    pub rows: Vec<PendingRow>,
+    /// Parts of the PEL that are wholly known, inclusive.
+    known: Vec<(EntryId, EntryId)>,
+    /// When they were fetched: idle times count from here.
+    pub at: Mono,
+    /// Whether the rows are all there are.
+    pub complete: bool,
+}
+
+/// The largest of something over a PEL, or over the part of it that is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extreme {
+    /// Of the whole PEL; `None` when no row has such a value.
+    Exact(Option<(i64, EntryId)>),
+    /// Of the known part: the whole may have a larger one.
+    AtLeast(i64, EntryId),
+    /// Nothing was fetched.
+    Unknown,
+}
+
+impl Extreme {
+    /// The value, if any.
+    pub fn value(self) -> Option<i64> {
+        match self {
+            Self::Exact(found) => found.map(|(value, _)| value),
+            Self::AtLeast(value, _) => Some(value),
+            Self::Unknown => None,
+        }
+    }
+
+    /// The id that has it.
+    pub fn id(self) -> Option<EntryId> {
+        match self {
+            Self::Exact(found) => found.map(|(_, id)| id),
+            Self::AtLeast(_, id) => Some(id),
+            Self::Unknown => None,
+        }
+    }
+}
+
+impl Pel {
+    /// Takes one tick's pages in. With `keep`, pages that go on where the known part ended are added to it (a full
+    /// reading); else they replace it.
+    pub fn update(&mut self, at: Mono, pages: &[(PageRequest, &Vec<PendingRow>)], pending: i64, keep: bool) {
+        let goes_on = keep && pages.iter().all(|(page, _)| page.from > EntryId::MIN);
+        let mut rows: BTreeMap<EntryId, PendingRow> = BTreeMap::new();
+        if goes_on {
+            let passed_ms = i64::try_from(at.since(self.at)).unwrap_or(0);
+            rows.extend(self.rows.drain(..).map(|mut row| {
+                row.idle_ms = row.idle_ms.map(|idle| idle + passed_ms);
+                (row.id, row)
+            }));
+        } else {
+            self.known.clear();
+        }
+        for (page, found) in pages {
+            if page.consumer.is_none() {
+                let to = if found.len() < page.count { page.to } else { found.last().map_or(page.from, |row| row.id) };
+                self.known.push((page.from, to));
+            }
+            rows.extend(found.iter().map(|row| (row.id, row.clone())));
+        }
+        self.rows = rows.into_values().collect();
+        self.at = at;
+        self.complete = self.rows.len() as i64 == pending && (pending == 0 || self.known_to() == EntryId::MAX || self.is_known(self.last_id()));
+    }
+
+    /// A PEL that is empty by XINFO GROUPS needs no page.
+    pub fn set_empty(&mut self, at: Mono) {
+        *self = Self { rows: Vec::new(), known: vec![(EntryId::MIN, EntryId::MAX)], at, complete: true };
+    }
+
+    fn last_id(&self) -> EntryId {
+        self.rows.last().map_or(EntryId::MIN, |row| row.id)
+    }
+
+    /// The end of the part that is known from the start on.
+    pub fn known_to(&self) -> EntryId {
+        let mut to = EntryId::MIN;
+        let mut parts = self.known.clone();
+        parts.sort_unstable();
+        for (from, end) in parts {
+            if from <= to.next().unwrap_or(EntryId::MAX) {
+                to = to.max(end);
+            }
+        }
+        to
+    }
+
+    /// Whether every pending entry at this id is known.
+    pub fn is_known(&self, id: EntryId) -> bool {
+        self.complete || self.known.iter().any(|(from, to)| (from..=to).contains(&&id))
+    }
+
+    /// Whether anything was fetched.
+    pub fn is_fetched(&self) -> bool {
+        self.complete || !self.known.is_empty()
+    }
+
+    /// Rows of one consumer; `None` asks for the unowned ones.
+    pub fn of<'a>(&'a self, owner: Option<&'a Name>) -> impl Iterator<Item = &'a PendingRow> {
+        self.rows.iter().filter(move |row| row.owner.as_ref() == owner)
+    }
+
+    fn extreme<'a>(&self, rows: impl Iterator<Item = &'a PendingRow>, value: impl Fn(&PendingRow) -> Option<i64>) -> Extreme {
+        // the first of equals, so that the id shown is stable
+        let found = rows.filter_map(|row| Some((value(row)?, row.id))).reduce(|best, next| if next.0 > best.0 { next } else { best });
+        match found {
+            _ if self.complete => Extreme::Exact(found),
+            Some((value, id)) => Extreme::AtLeast(value, id),
+            None => Extreme::Unknown,
+        }
+    }
+
+    /// The longest idle time, in milliseconds at the time of the sample. Not that of the oldest id: claims reset idle.
+    pub fn oldest_idle(&self) -> Extreme {
+        self.extreme(self.rows.iter(), |row| row.idle_ms)
+    }
+
+    /// The same for one consumer.
+    pub fn oldest_idle_of(&self, owner: &Name) -> Extreme {
+        self.extreme(self.of(Some(owner)), |row| row.idle_ms)
+    }
+
+    /// The highest delivery count, given-up entries left out.
+    pub fn max_deliveries(&self) -> Extreme {
+        self.extreme(self.rows.iter(), |row| Some(row.deliveries).filter(|n| *n < FATAL_DELIVERIES))
+    }
+
+    /// The same for one consumer.
+    pub fn max_deliveries_of(&self, owner: &Name) -> Extreme {
+        self.extreme(self.of(Some(owner)), |row| Some(row.deliveries).filter(|n| *n < FATAL_DELIVERIES))
+    }
+}

@@ -1,0 +1,294 @@
+//! What the next tick should ask for. Pure, so that the cost of watching is decided and tested here.
+
+use super::{GroupState, RowState, Store, StreamState};
+use crate::core::{
+    id::EntryId,
+    lag::LagKind,
+    name::Name,
+    sample::{Fault, GroupRequest, PageRequest, RangeRequest, Request, ScanRequest, StreamRequest},
+    time::Mono,
+};
+
+/// How much is wanted of the groups in focus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// The pages on screen: bounded for a tick a second.
+    Page,
+    /// A full reading up to the limits, over as many rounds as it takes (snapshot).
+    Full,
+}
+
+/// Where the attention is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Focus {
+    /// No group: the overview.
+    None,
+    /// One group on the screen.
+    Group {
+        /// Its stream.
+        key: Name,
+        /// Its name.
+        group: Name,
+        /// Consumers whose own pending entries are on the screen.
+        open: Vec<Name>,
+        /// Id around which the strip is shown, if not the cursor.
+        strip_at: Option<EntryId>,
+    },
+    /// Every group, fully (snapshot).
+    All,
+}
+
+/// Rows of XPENDING a tick for the group in focus: 50 cost about 25 us (server-facts 10).
+const PAGE_ROWS: usize = 50;
+/// Rows for a group in the background.
+const GLANCE_ROWS: usize = 10;
+/// Groups in the background that are looked into each tick.
+const GLANCES: usize = 8;
+/// XPENDING rows in one command of a full reading: about 0.4 ms.
+const FULL_ROWS: usize = 1000;
+/// Ids wanted on each side of the cursor on the screen.
+const REACH: usize = 200;
+/// The bounded count of rule 5, and the reach of a snapshot's strip.
+const COUNT: usize = 1000;
+/// Cursors that lie far apart are not bridged with more ids than this.
+const MOST_IDS: usize = 3 * COUNT;
+/// A reply with payloads stays below this.
+const REPLY_BYTES: u64 = 64 * 1024;
+/// A consumer list longer than this is taken every fifth tick only: 5,000 cost 1.8 ms.
+const MANY_CONSUMERS: i64 = 200;
+/// A consumer list longer than this is never taken whole; XPENDING's summary names the holders.
+const MOST_CONSUMERS: i64 = 5000;
+/// XINFO STREAM of a stream with entries this large is taken every tenth tick only.
+const LARGE_FACTS: u64 = 64 * 1024;
+/// A new pass of discovery starts so long after the last.
+const RESCAN_MS: u64 = 5000;
+/// A key of the wrong type is looked at again every so many ticks.
+const WRONG_TYPE_TICKS: u64 = 10;
+
+impl Store {
+    /// What the next tick should ask for.
+    pub fn wants(&self, focus: &Focus, now: Mono) -> Request {
+        let mut glances = self.glances(focus);
+        let streams = self
+            .streams
+            .values()
+            .filter(|stream| self.is_due(stream, focus))
+            .map(|stream| self.stream_request(stream, focus, &mut glances))
+            .collect();
+        Request { streams, scan: self.scan_request(now), server: self.ticks.is_multiple_of(10) }
+    }
+
+    /// Begins a full reading: what earlier ones fetched counts no more.
+    pub fn begin_reading(&mut self, now: Mono) {
+        self.reading_since = now;
+    }
+
+    /// Whether a full reading has more to fetch.
+    pub fn is_hungry(&self) -> bool {
+        let scanning = self.scan_request(Mono(0)).is_some() && !self.discovery.complete;
+        scanning
+            || self.streams.values().any(|stream| {
+                stream.state == RowState::Loading
+                    || stream.groups.values().filter(|group| self.wants_group(group.name()) && group.fault.is_none()).any(|group| {
+                        let unread = group.consumers.is_none() && group.consumers_fault.is_none();
+                        unread || self.full_page(group).is_some()
+                    })
+                    || !self.ranges(stream, &self.cursors(stream), Depth::Full).is_empty()
+            })
+    }
+
+    fn is_due(&self, stream: &StreamState, focus: &Focus) -> bool {
+        let in_focus = matches!(focus, Focus::Group { key, .. } if *key == stream.key) || *focus == Focus::All;
+        let large = stream.facts.as_ref().is_some_and(|facts| facts.reply_bytes > LARGE_FACTS);
+        match stream.state {
+            RowState::Fault(Fault::WrongType) => self.ticks.is_multiple_of(WRONG_TYPE_TICKS),
+            _ if large && !in_focus => self.ticks.is_multiple_of(10),
+            _ => true,
+        }
+    }
+
+    fn stream_request(&self, stream: &StreamState, focus: &Focus, glances: &mut Vec<(Name, Name)>) -> StreamRequest {
+        let mut groups = Vec::new();
+        let mut ranges = Vec::new();
+        match focus {
+            Focus::All => {
+                groups.extend(stream.groups.values().filter(|g| self.wants_group(g.name())).map(|group| self.full_request(group)));
+                ranges = self.ranges(stream, &self.cursors(stream), Depth::Full);
+            }
+            Focus::Group { key, group, open, strip_at } if *key == stream.key => {
+                if let Some(state) = stream.groups.get(group) {
+                    groups.push(self.page_request(stream, state, open));
+                    ranges = self.ranges(stream, &[strip_at.unwrap_or(state.facts.cursor)], Depth::Page);
+                }
+            }
+            Focus::Group { .. } | Focus::None => {}
+        }
+        glances.retain(|(key, name)| {
+            let mine = *key == stream.key;
+            if let Some(group) = stream.groups.get(name).filter(|_| mine) {
+                groups.push(glance(group));
+            }
+            !mine
+        });
+        StreamRequest { key: stream.key.clone(), groups, ranges }
+    }
+
+    /// The groups in the background whose turn it is: those with something pending, or never looked into.
+    fn glances(&self, focus: &Focus) -> Vec<(Name, Name)> {
+        let focused = |key: &Name, name: &Name| match focus {
+            Focus::Group { key: k, group, .. } => k == key && group == name,
+            Focus::All => true,
+            Focus::None => false,
+        };
+        let all: Vec<(Name, Name)> = self
+            .groups()
+            .filter(|(stream, group)| stream.is_ok() && group.fault.is_none() && !focused(&stream.key, group.name()))
+            .filter(|(_, group)| group.facts.pending > 0 || group.consumers.is_none())
+            .map(|(stream, group)| (stream.key.clone(), group.name().clone()))
+            .collect();
+        let most = GLANCES.min(all.len());
+        let start = if all.is_empty() { 0 } else { self.turn % all.len() };
+        all.iter().cycle().skip(start).take(most).cloned().collect()
+    }
+
+    pub(super) fn advance_turn(&mut self) {
+        self.turn = self.turn.wrapping_add(GLANCES);
+    }
+
+    fn consumers_due(&self, group: &GroupState) -> bool {
+        let count = group.facts.consumers;
+        group.consumers.is_none() && count <= MOST_CONSUMERS
+            || count <= MANY_CONSUMERS
+            || (count <= MOST_CONSUMERS && self.ticks.is_multiple_of(5))
+    }
+
+    fn page_request(&self, stream: &StreamState, group: &GroupState, open: &[Name]) -> GroupRequest {
+        let mut pages = Vec::new();
+        if group.facts.pending > 0 {
+            pages.push(page(EntryId::MIN, EntryId::MAX, PAGE_ROWS, None));
+            if group.facts.pending > PAGE_ROWS as i64 {
+                let cursor = group.facts.cursor;
+                let from = stream.window.ids().rev().filter(|id| *id <= cursor).nth(PAGE_ROWS).unwrap_or(EntryId::MIN);
+                if from > group.pel.known_to() {
+                    pages.push(page(from, EntryId::MAX, PAGE_ROWS, None));
+                }
+                pages.extend(open.iter().take(3).map(|name| page(EntryId::MIN, EntryId::MAX, PAGE_ROWS, Some(name.clone()))));
+            }
+        }
+        GroupRequest {
+            name: group.name().clone(),
+            consumers: self.consumers_due(group),
+            summary: group.facts.pending > PAGE_ROWS as i64 || group.facts.consumers > MANY_CONSUMERS,
+            pages,
+        }
+    }
+
+    fn full_request(&self, group: &GroupState) -> GroupRequest {
+        GroupRequest {
+            name: group.name().clone(),
+            consumers: group.facts.consumers <= MOST_CONSUMERS,
+            summary: true,
+            pages: self.full_page(group).into_iter().collect(),
+        }
+    }
+
+    /// The next page of a full reading; `None` when it is done.
+    fn full_page(&self, group: &GroupState) -> Option<PageRequest> {
+        if group.facts.pending == 0 || self.settings.pel_limit == 0 {
+            return None;
+        }
+        let limit = self.settings.pel_limit;
+        if group.pel.at < self.reading_since || !group.pel.is_fetched() {
+            let refused = group.pel_fault.is_some();
+            return (!refused).then(|| page(EntryId::MIN, EntryId::MAX, limit.min(FULL_ROWS), None));
+        }
+        let have = group.pel.rows.len();
+        if group.pel.complete || have >= limit || group.pel_fault.is_some() {
+            return None;
+        }
+        let from = group.pel.known_to().next()?;
+        Some(page(from, EntryId::MAX, (limit - have).min(FULL_ROWS), None))
+    }
+
+    fn cursors(&self, stream: &StreamState) -> Vec<EntryId> {
+        let wanted = stream.groups.values().filter(|group| self.wants_group(group.name()) && group.fault.is_none());
+        let mut cursors: Vec<EntryId> = wanted.map(|group| group.facts.cursor).collect();
+        cursors.sort_unstable();
+        cursors.dedup();
+        cursors
+    }
+
+    /// The parts of the stream that the strip lacks around the given ids, each reply kept below 64 KB.
+    fn ranges(&self, stream: &StreamState, around: &[EntryId], depth: Depth) -> Vec<RangeRequest> {
+        let (Some(facts), Some(first_cursor), Some(last_cursor)) = (&stream.facts, around.first(), around.last()) else {
+            return Vec::new();
+        };
+        if facts.length <= 0 || !stream.is_ok() {
+            return Vec::new();
+        }
+        let unsure = stream.groups.values().any(|group| group.lag.kind != LagKind::Exact);
+        let affordable = (REPLY_BYTES / stream.entry_bytes.max(1)).max(1) as usize;
+        let reach = if depth == Depth::Full || unsure { COUNT } else { REACH };
+        let count = reach.min(affordable);
+        let window = &stream.window;
+        let forward = |from| RangeRequest { from, count, backward: false };
+        let backward = |from| RangeRequest { from, count, backward: true };
+        let start = (*first_cursor).min(facts.last_generated);
+        let fresh = || {
+            let mut both = vec![backward(start)];
+            both.extend(start.next().map(forward));
+            both
+        };
+        let Some((lo, hi)) = window.span() else { return fresh() };
+        if !window.covers(start) && !(start < lo && window.reaches_start(facts)) {
+            return fresh();
+        }
+        if !window.is_trusted() && !window.is_complete(facts) && (unsure || self.ticks.is_multiple_of(10)) {
+            return fresh();
+        }
+        let mut more = Vec::new();
+        // one fetch towards each side a tick; entries too large for the reach are let be
+        let ahead = window.around(*last_cursor).1;
+        if !window.reaches_end(facts) && ahead < count && window.ids().count() < MOST_IDS {
+            more.extend(hi.next().map(forward));
+        }
+        let behind = window.around(*first_cursor).0;
+        if depth == Depth::Page && !window.reaches_start(facts) && behind < count / 2 && lo > EntryId::MIN {
+            more.push(backward(previous(lo)));
+        }
+        more
+    }
+
+    fn scan_request(&self, now: Mono) -> Option<ScanRequest> {
+        let named_only = !self.settings.keys.is_empty() && self.settings.patterns.is_empty();
+        if named_only || self.discovery.fault.is_some() {
+            return None;
+        }
+        if self.discovery.finished.is_some_and(|at| now.since(at) < RESCAN_MS) {
+            return None;
+        }
+        let cursor = if self.discovery.cursor.is_empty() { "0".to_owned() } else { self.discovery.cursor.clone() };
+        Some(ScanRequest { cursor, pattern: self.settings.patterns.get(self.discovery.pattern).cloned() })
+    }
+}
+
+fn previous(id: EntryId) -> EntryId {
+    match id.seq.checked_sub(1) {
+        Some(seq) => EntryId::new(id.ms, seq),
+        None => EntryId::new(id.ms.saturating_sub(1), u64::MAX),
+    }
+}
+
+fn page(from: EntryId, to: EntryId, count: usize, consumer: Option<Name>) -> PageRequest {
+    PageRequest { from, to, count, consumer }
+}
+
+fn glance(group: &GroupState) -> GroupRequest {
+    let some = group.facts.pending > 0;
+    GroupRequest {
+        name: group.name().clone(),
+        consumers: group.facts.consumers <= MANY_CONSUMERS,
+        summary: some && group.facts.consumers > MANY_CONSUMERS,
+        pages: if some { vec![page(EntryId::MIN, EntryId::MAX, GLANCE_ROWS, None)] } else { Vec::new() },
+    }
+}

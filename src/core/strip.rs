@@ -1,0 +1,259 @@
+//! The strip: the retained entries around a group's cursor, each in its state.
+//!
+//! [`Window`] keeps the ids that were fetched and knows which part of the stream they cover; [`cells`] sets them off
+//! against cursor and PEL.
+
+use super::{id::EntryId, lag::Count, model::{PendingRow, StreamFacts}, name::Name, sample::{RangeIds, RangeRequest}};
+use std::collections::BTreeSet;
+
+/// Ids of a contiguous part of the stream.
+#[derive(Clone, Debug, Default)]
+pub struct Window {
+    ids: BTreeSet<EntryId>,
+    /// Covered span, inclusive; `None` while nothing was fetched.
+    span: Option<(EntryId, EntryId)>,
+    /// The stream as the window last saw it, to notice deletes that it did not.
+    seen: Option<(i64, Option<i64>)>,
+    trusted: bool,
+}
+
+/// A window keeps at most so many ids; the ends farthest from the cursor are let go.
+const MOST_IDS: usize = 4000;
+
+impl Window {
+    /// Takes in what a tick fetched of the stream, and drops what was trimmed meanwhile.
+    pub fn update(&mut self, facts: &StreamFacts, ranges: &[(RangeRequest, &RangeIds)], keep_near: EntryId) {
+        let pruned = self.prune(facts);
+        let (before, mut added) = (self.ids.len(), 0);
+        let replaced = ranges.iter().fold(false, |replaced, (request, reply)| self.merge(facts, *request, reply) || replaced);
+        added += self.ids.len().saturating_sub(before);
+        self.trusted = match self.seen {
+            _ if replaced => true,
+            Some((length, entries_added)) => {
+                let grown = match (entries_added, facts.entries_added.value()) {
+                    (Some(old), Some(new)) => Some(new - old),
+                    // before 7.0 nothing counts additions but the window itself, if it follows the tail
+                    _ => self.reaches_end(facts).then_some(added as i64),
+                };
+                let removed = grown.map(|grown| length + grown - facts.length);
+                self.trusted && removed == Some(pruned as i64) || self.is_complete(facts)
+            }
+            None => false,
+        };
+        self.seen = Some((facts.length, facts.entries_added.value()));
+        self.bound(keep_near);
+    }
+
+    fn prune(&mut self, facts: &StreamFacts) -> usize {
+        let before = self.ids.len();
+        match (facts.first, facts.last) {
+            (Some(first), Some(last)) => {
+                self.ids = self.ids.split_off(&first);
+                if let Some(after) = last.next() {
+                    self.ids.split_off(&after);
+                }
+            }
+            _ => self.ids.clear(),
+        }
+        before - self.ids.len()
+    }
+
+    /// Adds one reply; true if it stands alone or replaced all that was known.
+    fn merge(&mut self, facts: &StreamFacts, request: RangeRequest, reply: &RangeIds) -> bool {
+        let ids = &reply.ids;
+        let full = ids.len() >= request.count;
+        let end = facts.last_generated.max(request.from);
+        let (lo, hi) = match (request.backward, full) {
+            (false, false) => (request.from, end),
+            (false, true) => (request.from, ids.last().copied().unwrap_or(end)),
+            (true, false) => (EntryId::MIN, request.from),
+            (true, true) => (ids.first().copied().unwrap_or(EntryId::MIN), request.from),
+        };
+        let touches = self.span.is_some_and(|(old_lo, old_hi)| {
+            lo <= old_hi.next().unwrap_or(EntryId::MAX) && old_lo <= hi.next().unwrap_or(EntryId::MAX)
+        });
+        let inside = self.ids.range(lo..=hi).copied().collect::<Vec<_>>();
+        if touches {
+            // what was known of this part is replaced, so that deletes inside it show
+            for id in inside {
+                self.ids.remove(&id);
+            }
+            self.span = self.span.map(|(old_lo, old_hi)| (old_lo.min(lo), old_hi.max(hi)));
+        } else {
+            self.ids.clear();
+            self.span = Some((lo, hi));
+        }
+        let known_before = touches && self.span.is_some_and(|span| span != (lo, hi)) ;
+        self.ids.extend(ids.iter().copied());
+        !known_before
+    }
+
+    fn bound(&mut self, near: EntryId) {
+        while self.ids.len() > MOST_IDS {
+            let behind = self.ids.range(..=near).count();
+            if behind * 2 > self.ids.len() {
+                self.ids.pop_first();
+                if let (Some(first), Some((lo, _))) = (self.ids.first(), self.span.as_mut()) {
+                    *lo = *first;
+                }
+            } else {
+                self.ids.pop_last();
+                if let (Some(last), Some((_, hi))) = (self.ids.last(), self.span.as_mut()) {
+                    *hi = *last;
+                }
+            }
+        }
+    }
+
+    /// The ids, ascending.
+    pub fn ids(&self) -> impl DoubleEndedIterator<Item = EntryId> + '_ {
+        self.ids.iter().copied()
+    }
+
+    /// First and last id of the covered part.
+    pub fn span(&self) -> Option<(EntryId, EntryId)> {
+        self.span
+    }
+
+    /// Entries known at or before `id`, and after it.
+    pub fn around(&self, id: EntryId) -> (usize, usize) {
+        let behind = self.ids.range(..=id).count();
+        (behind, self.ids.len() - behind)
+    }
+
+    /// Whether the window covers this id.
+    pub fn covers(&self, id: EntryId) -> bool {
+        self.span.is_some_and(|(lo, hi)| (lo..=hi).contains(&id))
+    }
+
+    /// Whether it covers the stream's end.
+    pub fn reaches_end(&self, facts: &StreamFacts) -> bool {
+        self.span.is_some_and(|(_, hi)| hi >= facts.last_generated)
+    }
+
+    /// Whether it covers the stream's first entry.
+    pub fn reaches_start(&self, facts: &StreamFacts) -> bool {
+        self.span.is_some_and(|(lo, _)| facts.first.is_none_or(|first| lo <= first))
+    }
+
+    /// Whether it holds every retained entry.
+    pub fn is_complete(&self, facts: &StreamFacts) -> bool {
+        facts.length == 0 || (self.ids.len() as i64 == facts.length && self.reaches_start(facts) && self.reaches_end(facts))
+    }
+
+    /// Whether no delete inside the window can have gone unnoticed.
+    pub fn is_trusted(&self) -> bool {
+        self.trusted
+    }
+
+    /// Whether the entry is in the stream; `None` where the window cannot tell.
+    pub fn has(&self, id: EntryId, facts: &StreamFacts) -> Option<bool> {
+        let outside = facts.first.is_none_or(|first| id < first) || facts.last.is_none_or(|last| id > last);
+        if facts.length == 0 || outside {
+            Some(false)
+        } else if self.covers(id) && (self.trusted || !self.ids.contains(&id)) {
+            Some(self.ids.contains(&id))
+        } else {
+            None
+        }
+    }
+
+    /// Entries after `cursor`, as a count for the lag; `None` if the window is not sure or does not begin there.
+    pub fn count_after(&self, cursor: EntryId, facts: &StreamFacts) -> Option<Count> {
+        let after = cursor.next()?;
+        if !self.trusted || !self.covers(after) {
+            return None;
+        }
+        Some(Count { entries: self.ids.range(after..).count() as i64, complete: self.reaches_end(facts) })
+    }
+}
+
+/// The state of one entry for one group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryState {
+    /// Behind the cursor and not pending.
+    Acked,
+    /// Behind the cursor, not pending now, and this session saw it pending.
+    AckedSeen,
+    /// Delivered and not acknowledged.
+    Pending,
+    /// Past the cursor.
+    New,
+    /// A move of the cursor that this session saw jumped over it.
+    Skipped,
+    /// Pending, but no longer in the stream.
+    Gone,
+    /// Behind the cursor; whether pending is not known, since that part of the PEL was not fetched.
+    Unsure,
+}
+
+impl EntryState {
+    /// The word in JSON; `None` for a state that JSON leaves out.
+    pub fn word(self) -> Option<&'static str> {
+        match self {
+            Self::Acked | Self::AckedSeen => Some("acked"),
+            Self::Pending => Some("pending"),
+            Self::New => Some("new"),
+            Self::Skipped => Some("skipped"),
+            Self::Gone => Some("gone"),
+            Self::Unsure => None,
+        }
+    }
+}
+
+/// One entry in the strip.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cell {
+    /// Its id.
+    pub id: EntryId,
+    /// Its state.
+    pub state: EntryState,
+    /// Who holds it, if it is pending and owned.
+    pub owner: Option<Name>,
+    /// Milliseconds since its last delivery at the time of the sample.
+    pub idle_ms: Option<i64>,
+}
+
+/// What the strip needs to know of the group.
+pub struct Marks<'a> {
+    /// last-delivered-id.
+    pub cursor: EntryId,
+    /// Pending rows known, ascending by id.
+    pub rows: &'a [PendingRow],
+    /// Tells whether the PEL is known at this id.
+    pub pel_known: &'a dyn Fn(EntryId) -> bool,
+    /// Entries this session saw pending.
+    pub seen_pending: &'a dyn Fn(EntryId) -> bool,
+    /// Cursor jumps seen: after the first id, up to and with the second.
+    pub skips: &'a [(EntryId, EntryId)],
+}
+
+/// The strip as cells in id order: every id of the window, and between them the pending ids that have no entry.
+pub fn cells(window: &Window, marks: &Marks) -> Vec<Cell> {
+    let mut cells = Vec::new();
+    let mut rows = marks.rows.iter().filter(|row| window.covers(row.id)).peekable();
+    let pending = |row: &PendingRow, state| Cell { id: row.id, state, owner: row.owner.clone(), idle_ms: row.idle_ms };
+    for id in window.ids() {
+        while let Some(row) = rows.next_if(|row| row.id < id) {
+            cells.push(pending(row, EntryState::Gone));
+        }
+        if let Some(row) = rows.next_if(|row| row.id == id) {
+            cells.push(pending(row, EntryState::Pending));
+            continue;
+        }
+        let state = if id > marks.cursor {
+            EntryState::New
+        } else if !(marks.pel_known)(id) {
+            EntryState::Unsure
+        } else if marks.skips.iter().any(|(from, to)| id > *from && id <= *to) {
+            EntryState::Skipped
+        } else if (marks.seen_pending)(id) {
+            EntryState::AckedSeen
+        } else {
+            EntryState::Acked
+        };
+        cells.push(Cell { id, state, owner: None, idle_ms: None });
+    }
+    cells.extend(rows.map(|row| pending(row, EntryState::Gone)));
+    cells
+}

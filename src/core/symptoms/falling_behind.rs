@@ -1,0 +1,61 @@
+//! More comes in than the group reads: the lag grows over the window although consumers are at work.
+
+use super::{Case, Finding, Level, Verdict, WINDOW_MS, enough, idle_now, words};
+use crate::core::{history::Point, time::age_words};
+
+/// Growth below which nothing is said: quiet groups stay quiet.
+const FLOOR: i64 = 20;
+
+pub(super) fn judge(case: &Case) -> Verdict {
+    let group = case.group;
+    if group.lag.exact() == Some(0) {
+        return Verdict::Ok;
+    }
+    if !enough(group) {
+        return Verdict::NotEnoughData;
+    }
+    let known: Vec<&Point> = group.history.window(WINDOW_MS).filter(|point| point.lag.is_some()).collect();
+    let quarter = known.len() / 4;
+    // an unknown lag grows nowhere (case 10)
+    if quarter == 0 || known.len() * 5 < group.history.window(WINDOW_MS).count() * 4 {
+        return Verdict::NotEnoughData;
+    }
+    let mean = |points: &[&Point]| points.iter().filter_map(|point| point.lag).sum::<i64>() / points.len().max(1) as i64;
+    let (before, after) = (mean(&known[..quarter]), mean(&known[known.len() - quarter..]));
+    let growth = after - before;
+    // once said, it is taken back only when the lag no longer grows at all
+    let floor = if group.firing.contains_key("falling-behind") { 0 } else { FLOOR.max(before / 20) };
+    if growth <= floor {
+        return Verdict::Ok;
+    }
+    let (first, last) = (known[0], known[known.len() - 1]);
+    let span = last.at.since(first.at);
+    let rates = group.history.rates(WINDOW_MS);
+    let limit = group.gone_after_ms(case.settings);
+    let active = group.consumers.iter().flatten().filter(|c| idle_now(group, c.idle_ms, case.now.mono) <= limit).count() as i64;
+    let pace = match (rates.added, rates.delivered) {
+        (Some(added), Some(delivered)) => format!("{added:.1}/s come in, {delivered:.1}/s are read; at these rates it never catches up"),
+        _ => "more comes in than is read".to_owned(),
+    };
+    let who = match (group.consumers.is_some(), active) {
+        (true, 0) => ", and no consumer is reading".to_owned(),
+        (true, 1) => ", with 1 consumer at work".to_owned(),
+        (true, n) => format!(", with {n} consumers at work"),
+        (false, _) => String::new(),
+    };
+    let lag = last.lag.unwrap_or(after);
+    let text = format!("the lag grew from {} to {lag} in {}{who}: {pace}", first.lag.unwrap_or(before), age_words(span as i64));
+    let mut evidence = vec![("lag", lag), ("growth", growth), ("window_ms", span as i64), ("pending", group.facts.pending), ("active_consumers", active)];
+    evidence.extend(rates.added.map(|n| ("added_per_1000_s", (n * 1000.0) as i64)));
+    evidence.extend(rates.delivered.map(|n| ("delivered_per_1000_s", (n * 1000.0) as i64)));
+    Verdict::Found(vec![Finding {
+        id: "falling-behind",
+        level: if after > before.saturating_mul(4).max(10_000) { Level::Critical } else { Level::Warn },
+        consumer: None,
+        text,
+        evidence,
+        cause: "too few or too slow consumers for what is produced, or one entry at a time where a batch would do",
+        check: words(&[b"XINFO", b"CONSUMERS", case.stream.key.bytes(), group.name().bytes()]),
+        remedy: "add consumers or read larger batches; see whether one consumer does all the work",
+    }])
+}

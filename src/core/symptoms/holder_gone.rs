@@ -1,0 +1,76 @@
+//! A consumer that was not seen for long holds entries, and nobody takes them over. Says "not seen", never "dead": a long
+//! job looks the same (case 38), and a quiet poller without entries is none of this (case 05).
+
+use super::{Case, Finding, Level, Verdict, entries, idle_now, words};
+use crate::core::{store::Extreme, time::age_words};
+
+/// Holders named one by one; the rest is counted.
+const NAMED: usize = 10;
+/// So many times the threshold makes it critical.
+const CRITICAL_TIMES: i64 = 10;
+
+pub(super) fn judge(case: &Case) -> Verdict {
+    let group = case.group;
+    if group.facts.pending == 0 {
+        return Verdict::Ok;
+    }
+    let Some(consumers) = &group.consumers else { return Verdict::NotEnoughData };
+    let limit = group.gone_after_ms(case.settings);
+    let mut gone: Vec<_> = consumers
+        .iter()
+        .filter(|consumer| consumer.pending > 0)
+        .map(|consumer| (consumer, idle_now(group, consumer.idle_ms, case.now.mono)))
+        .filter(|(_, idle)| *idle > limit.max(10_000))
+        .filter_map(|(consumer, idle)| {
+            let passed = case.now.mono.since(group.pel.at) as i64;
+            // a consumer that was not seen got nothing since then, so what it holds is at least as old
+            let oldest = match group.pel.oldest_idle_of(&consumer.name) {
+                Extreme::Exact(Some((ms, _))) | Extreme::AtLeast(ms, _) => ms + passed,
+                Extreme::Exact(None) | Extreme::Unknown => idle,
+            };
+            (oldest > limit).then_some((consumer, idle, oldest))
+        })
+        .collect();
+    gone.sort_by_key(|(consumer, ..)| std::cmp::Reverse(consumer.pending));
+    if gone.is_empty() {
+        return Verdict::Ok;
+    }
+    let others = consumers
+        .iter()
+        .filter(|other| idle_now(group, other.idle_ms, case.now.mono) <= limit)
+        .count() as i64;
+    let key = case.stream.key.bytes();
+    let found = gone.iter().take(NAMED).map(|(consumer, idle, oldest)| {
+        let seen = if case.idle_is_attempt { "not seen" } else { "got nothing" };
+        let rest = match others {
+            0 => "no other consumer is active".to_owned(),
+            1 => "1 other is active, and nobody reclaims them".to_owned(),
+            n => format!("{n} others are active, and nobody reclaims them"),
+        };
+        let text = format!(
+            "{} holds {}, {seen} for {}, the oldest pending for {}; {rest}",
+            consumer.name,
+            entries(consumer.pending),
+            age_words(*idle),
+            age_words(*oldest),
+        );
+        Finding {
+            id: "holder-gone",
+            level: if *oldest > limit.saturating_mul(CRITICAL_TIMES) { Level::Critical } else { Level::Warn },
+            consumer: Some(consumer.name.clone()),
+            text,
+            evidence: vec![
+                ("pending", consumer.pending),
+                ("oldest_idle_ms", *oldest),
+                ("consumer_idle_ms", *idle),
+                ("active_consumers", others),
+                ("threshold_ms", limit),
+                ("holders_gone", gone.len() as i64),
+            ],
+            cause: "its process ended or hangs before XACK, and no consumer claims entries that others left behind",
+            check: words(&[b"XPENDING", key, group.name().bytes(), b"-", b"+", b"10", consumer.name.bytes()]),
+            remedy: "make sure that it is really gone, then let a living consumer claim its entries (XAUTOCLAIM)",
+        }
+    });
+    Verdict::Found(found.collect())
+}

@@ -1,0 +1,213 @@
+//! Small pure checks over the store, each with the sentence, the numbers it used, the likely cause, a first command to
+//! run and what can be done.
+
+mod cursor_beyond_end;
+mod falling_behind;
+mod holder_gone;
+mod never_acked;
+mod payload_gone;
+mod redelivered;
+mod retention;
+mod trimmed;
+
+use super::{
+    name::Name,
+    store::{GroupState, Settings, Store, StreamState},
+    time::{Mono, Now},
+};
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Worth knowing; nothing is wrong.
+    Info,
+    /// Needs a look.
+    Warn,
+    /// Needs somebody now.
+    Critical,
+}
+
+impl Level {
+    /// The word in JSON and on the screen.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Info => "info",
+            Self::Warn => "warn",
+            Self::Critical => "critical",
+        }
+    }
+}
+
+/// Something a check found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// Stable id, as in `holder-gone`.
+    pub id: &'static str,
+    /// How bad.
+    pub level: Level,
+    /// The consumer it is about, if it is about one.
+    pub consumer: Option<Name>,
+    /// What a person would say.
+    pub text: String,
+    /// The numbers behind it, with units in their names.
+    pub evidence: Vec<(&'static str, i64)>,
+    /// What usually causes it.
+    pub cause: &'static str,
+    /// The first command to look with, as words of redis-cli; it only reads.
+    pub check: Vec<Name>,
+    /// What can be done.
+    pub remedy: &'static str,
+}
+
+/// What a check says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    /// Nothing wrong.
+    Ok,
+    /// It cannot tell so far.
+    NotEnoughData,
+    /// It fired.
+    Found(Vec<Finding>),
+}
+
+/// What a check looks at.
+#[derive(Clone, Copy)]
+pub struct Case<'a> {
+    /// The stream.
+    pub stream: &'a StreamState,
+    /// The group.
+    pub group: &'a GroupState,
+    /// The present moment.
+    pub now: Now,
+    /// Thresholds.
+    pub settings: &'a Settings,
+    /// Whether `idle` of a consumer counts from its last attempt (7.2+) rather than its last success.
+    pub idle_is_attempt: bool,
+}
+
+/// One check of a group.
+struct Check {
+    id: &'static str,
+    judge: fn(&Case) -> Verdict,
+}
+
+const CHECKS: [Check; 7] = [
+    Check { id: "holder-gone", judge: holder_gone::judge },
+    Check { id: "never-acked", judge: never_acked::judge },
+    Check { id: "falling-behind", judge: falling_behind::judge },
+    Check { id: "redelivered", judge: redelivered::judge },
+    Check { id: "trimmed-unread", judge: trimmed::judge_unread },
+    Check { id: "payload-gone", judge: payload_gone::judge },
+    Check { id: "cursor-beyond-end", judge: cursor_beyond_end::judge },
+];
+
+/// Ids of all checks, of groups and of streams, in the order in which they are shown.
+pub fn ids() -> impl Iterator<Item = &'static str> {
+    CHECKS.iter().map(|check| check.id).chain(["trimmed", "retention"])
+}
+
+/// The judgement on one group.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Judgement {
+    /// What fired, worst first.
+    pub findings: Vec<Finding>,
+    /// Ids that are quiet.
+    pub quiet: Vec<&'static str>,
+    /// Ids that cannot tell so far.
+    pub waiting: Vec<&'static str>,
+}
+
+impl Judgement {
+    /// The worst level that fired.
+    pub fn level(&self) -> Option<Level> {
+        self.findings.iter().map(|finding| finding.level).max()
+    }
+}
+
+fn judge(case: &Case) -> Judgement {
+    let mut judgement = Judgement::default();
+    for check in CHECKS.iter().filter(|check| !case.settings.quiet.iter().any(|quiet| quiet == check.id)) {
+        match (check.judge)(case) {
+            Verdict::Ok => judgement.quiet.push(check.id),
+            Verdict::NotEnoughData => judgement.waiting.push(check.id),
+            Verdict::Found(found) => judgement.findings.extend(found),
+        }
+    }
+    judgement.findings.sort_by_key(|finding| std::cmp::Reverse(finding.level));
+    judgement
+}
+
+/// Judges every group and stream and writes it down in the store: once a fold, so that drawing computes nothing, and so
+/// that a check can know whether it fired before.
+pub(super) fn remember(store: &mut Store, now: Now) {
+    let settings = store.settings.clone();
+    for stream in store.streams.values_mut() {
+        let names: Vec<Name> = stream.groups.keys().cloned().collect();
+        for name in names {
+            let Some(group) = stream.groups.get(&name) else { continue };
+            let idle_is_attempt = group.consumers.iter().flatten().any(|consumer| consumer.inactive_ms.reason().is_none());
+            let judgement = judge(&Case { stream, group, now, settings: &settings, idle_is_attempt });
+            let Some(group) = stream.groups.get_mut(&name) else { continue };
+            let fired: Vec<&'static str> = judgement.findings.iter().map(|finding| finding.id).collect();
+            group.firing.retain(|id, _| fired.contains(id));
+            for id in fired {
+                group.firing.entry(id).or_insert(now.mono);
+            }
+            group.judgement = judgement;
+        }
+        let allowed = |finding: &Finding| !settings.quiet.iter().any(|quiet| quiet == finding.id);
+        stream.findings = trimmed::of_stream(stream).into_iter().chain(retention::of_stream(stream)).filter(allowed).collect();
+    }
+}
+
+/// Trends are judged over so many milliseconds.
+const WINDOW_MS: u64 = 60_000;
+/// No trend is judged on less than this.
+const SPAN_MS: u64 = 5_000;
+/// Nor on fewer points.
+const POINTS: usize = 5;
+
+fn enough(group: &GroupState) -> bool {
+    group.history.span_ms(WINDOW_MS) >= SPAN_MS && group.history.window(WINDOW_MS).count() >= POINTS
+}
+
+/// Idle time of a consumer now, in milliseconds.
+fn idle_now(group: &GroupState, idle_ms: i64, now: Mono) -> i64 {
+    idle_ms.saturating_add(now.since(group.consumers_at) as i64)
+}
+
+fn words(parts: &[&[u8]]) -> Vec<Name> {
+    parts.iter().map(|part| Name::new(part.to_vec())).collect()
+}
+
+/// The command as one line for a shell: words of plain characters as they are, all others in single quotes or, where they
+/// hold bytes that do not print, in the `$'…'` form of bash.
+pub fn command_line(parts: &[Name]) -> String {
+    parts.iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+fn quoted(word: &Name) -> String {
+    let bytes = word.bytes();
+    let plain = |b: &u8| b.is_ascii_alphanumeric() || b"-_.:/+,@%=".contains(b);
+    if !bytes.is_empty() && bytes.iter().all(plain) {
+        return String::from_utf8_lossy(bytes).into_owned();
+    }
+    if bytes.iter().all(|b| (0x20..0x7f).contains(b)) {
+        return format!("'{}'", String::from_utf8_lossy(bytes).replace('\'', "'\\''"));
+    }
+    let inner: String = bytes
+        .iter()
+        .map(|b| match b {
+            b'\'' => "\\'".to_owned(),
+            b'\\' => "\\\\".to_owned(),
+            0x20..0x7f => char::from(*b).to_string(),
+            _ => format!("\\x{b:02x}"),
+        })
+        .collect();
+    format!("$'{inner}'")
+}
+
+/// A singular or plural count: `1 entry`, `5 entries`.
+fn entries(count: i64) -> String {
+    if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") }
+}

@@ -1,0 +1,59 @@
+//! Entries go out and hardly any come back: pending only grows while the lag is low and the holder lives.
+
+use super::{Case, Finding, Level, Verdict, WINDOW_MS, enough, entries, idle_now, words};
+use crate::core::time::age_words;
+
+/// Growth of pending over the window below which nothing is said.
+const FLOOR: i64 = 10;
+/// Share of the deliveries that stays pending from which on it is said.
+const SHARE: f64 = 0.2;
+
+pub(super) fn judge(case: &Case) -> Verdict {
+    let group = case.group;
+    if group.facts.pending < FLOOR {
+        return Verdict::Ok;
+    }
+    if !enough(group) {
+        return Verdict::NotEnoughData;
+    }
+    let window = group.history.window(WINDOW_MS);
+    let (Some(first), Some(last)) = (window.clone().next(), window.clone().next_back()) else { return Verdict::NotEnoughData };
+    let growth = last.pending - first.pending;
+    // a healthy group breathes: what goes out comes back within a few ticks
+    let dips = window.clone().zip(window.clone().skip(1)).filter(|(a, b)| b.pending < a.pending).count();
+    let steps = window.count().saturating_sub(1);
+    let delivered = first.delivered.zip(last.delivered).map(|(a, b)| b - a);
+    let grows = growth >= FLOOR && dips * 5 <= steps;
+    let unreturned = delivered.is_none_or(|delivered| growth as f64 >= delivered as f64 * SHARE);
+    let lag_is_low = last.lag.is_none_or(|lag| lag <= growth.max(last.pending / 2));
+    if !(grows && unreturned && lag_is_low) {
+        return Verdict::Ok;
+    }
+    let limit = group.gone_after_ms(case.settings);
+    // the one whose own pending is largest among those alive: a holder that is gone has its own symptom
+    let holder = group
+        .consumers
+        .iter()
+        .flatten()
+        .filter(|consumer| consumer.pending > 0 && idle_now(group, consumer.idle_ms, case.now.mono) <= limit)
+        .max_by_key(|consumer| consumer.pending);
+    let span = last.at.since(first.at) as i64;
+    let who = holder.map_or(String::new(), |holder| {
+        format!("; {} holds most of them ({}) and is alive", holder.name, entries(holder.pending))
+    });
+    let of = delivered.map_or(String::new(), |delivered| format!(" of {delivered} delivered"));
+    let text = format!("pending grew by {growth}{of} in {} to {}, hardly anything is acknowledged{who}", age_words(span), last.pending);
+    let mut evidence = vec![("pending", last.pending), ("growth", growth), ("window_ms", span)];
+    evidence.extend(delivered.map(|delivered| ("delivered", delivered)));
+    evidence.extend(last.lag.map(|lag| ("lag", lag)));
+    Verdict::Found(vec![Finding {
+        id: "never-acked",
+        level: if growth >= 1000 { Level::Critical } else { Level::Warn },
+        consumer: holder.map(|holder| holder.name.clone()),
+        text,
+        evidence,
+        cause: "an exception before XACK, an XACK with a wrong id, key or group, or a reader that never acknowledges",
+        check: words(&[b"XPENDING", case.stream.key.bytes(), group.name().bytes(), b"-", b"+", b"10"]),
+        remedy: "read the holder's log for the entry that is pending longest; if no acknowledgement is meant, read with NOACK",
+    }])
+}

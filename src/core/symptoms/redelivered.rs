@@ -1,0 +1,62 @@
+//! Entries are delivered again or change hands while somebody may still be at work on them.
+
+use super::{Case, Finding, Level, Verdict, WINDOW_MS, enough, entries, words};
+use crate::core::time::age_words;
+use std::collections::BTreeMap;
+
+/// Fewer redeliveries over the window are a normal reclaim.
+const FLOOR: usize = 3;
+
+pub(super) fn judge(case: &Case) -> Verdict {
+    let group = case.group;
+    let recent: Vec<_> = group.redeliveries.iter().filter(|seen| case.now.mono.since(seen.at) <= WINDOW_MS).collect();
+    if recent.is_empty() {
+        let blind = group.facts.pending > 0 && !enough(group);
+        return if blind { Verdict::NotEnoughData } else { Verdict::Ok };
+    }
+    let mut times: BTreeMap<_, i64> = BTreeMap::new();
+    for seen in &recent {
+        *times.entry(seen.id).or_default() += 1;
+    }
+    let again = times.values().filter(|times| **times > 1).count() as i64;
+    let Some((worst, worst_times)) = times.iter().max_by_key(|(_, times)| **times) else { return Verdict::Ok };
+    if recent.len() < FLOOR && *worst_times < 2 {
+        return Verdict::Ok;
+    }
+    let moved = recent.iter().filter(|seen| seen.from != seen.to).count() as i64;
+    let usual = group.handling_ms(0.5);
+    let early = recent.iter().filter(|seen| usual.zip(seen.idle_before_ms).is_some_and(|(usual, idle)| idle < usual)).count() as i64;
+    let deliveries = recent.iter().map(|seen| seen.deliveries).max().unwrap_or(0);
+    let sooner = match usual {
+        Some(usual) if early > 0 => {
+            format!("; {early} of them after less than the usual handling time of {}: claims come too soon", age_words(usual))
+        }
+        _ => String::new(),
+    };
+    let text = format!(
+        "{} delivered again in the last {}, {moved} of {} times to another consumer, up to {deliveries} deliveries ({worst}){sooner}",
+        entries(times.len() as i64),
+        age_words(WINDOW_MS as i64),
+        recent.len(),
+    );
+    let mut evidence = vec![
+        ("entries", times.len() as i64),
+        ("redeliveries", recent.len() as i64),
+        ("owner_changes", moved),
+        ("more_than_once", again),
+        ("max_deliveries", deliveries),
+    ];
+    evidence.extend(usual.map(|usual| ("usual_handling_ms", usual)));
+    evidence.push(("sooner_than_usual", early));
+    let id = worst.to_string();
+    Verdict::Found(vec![Finding {
+        id: "redelivered",
+        level: Level::Warn,
+        consumer: None,
+        text,
+        evidence,
+        cause: "a claim with a min-idle below the time that handling takes, a consumer that re-reads its own history, or a rewind",
+        check: words(&[b"XPENDING", case.stream.key.bytes(), group.name().bytes(), id.as_bytes(), id.as_bytes(), b"1"]),
+        remedy: "raise the min-idle of the claims above the slowest normal handling, and make the handling idempotent",
+    }])
+}

@@ -1,0 +1,90 @@
+//! Times as numbers. No clock is read here.
+
+/// A point on the monotonic clock, in milliseconds since pelwatch started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Mono(pub u64);
+
+impl Mono {
+    /// Milliseconds from `earlier` to this point; 0 if it is later.
+    pub fn since(self, earlier: Self) -> u64 {
+        self.0.saturating_sub(earlier.0)
+    }
+}
+
+/// The moment at which something is shown or folded, as the edge read it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Now {
+    /// Monotonic, for ages.
+    pub mono: Mono,
+    /// Wall clock of this machine, milliseconds since 1970, for time stamps only.
+    pub wall_ms: i64,
+}
+
+/// A length of time in at most six cells, so that a ticking column never jumps: `0.4s`, `59s`, `14m02s`, `3h05m`,
+/// `29d`, `4y`.
+pub fn age(ms: i64) -> String {
+    let ms = ms.max(0);
+    let s = ms / 1000;
+    match s {
+        0..10 => format!("{}.{}s", s, ms % 1000 / 100),
+        10..60 => format!("{s}s"),
+        60..3600 => format!("{}m{:02}s", s / 60, s % 60),
+        3600..86_400 => format!("{}h{:02}m", s / 3600, s % 3600 / 60),
+        86_400..864_000 => format!("{}d{:02}h", s / 86_400, s % 86_400 / 3600),
+        864_000..315_360_000 => format!("{}d", s / 86_400),
+        _ => format!("{}y", s / 31_536_000),
+    }
+}
+
+/// A length of time for a sentence, in its largest unit: `29 d`, `14 min`, `8 s`.
+pub fn age_words(ms: i64) -> String {
+    let s = ms.max(0) / 1000;
+    match s {
+        0..120 => format!("{s} s"),
+        120..7200 => format!("{} min", s / 60),
+        7200..172_800 => format!("{} h", s / 3600),
+        _ => format!("{} d", s / 86_400),
+    }
+}
+
+/// UTC time of `wall_ms` as RFC 3339 with milliseconds, by the civil-from-days rule; no time zone data needed.
+pub fn rfc3339(wall_ms: i64) -> String {
+    let (days, ms) = (wall_ms.div_euclid(86_400_000), wall_ms.rem_euclid(86_400_000));
+    // days since 0000-03-01, in eras of 400 years, so that leap days fall at the end of a year
+    let z = days + 719_468;
+    let era = z.div_euclid(146_097);
+    let day_of_era = z.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_index = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_index + 2) / 5 + 1;
+    let month = if month_index < 10 { month_index + 3 } else { month_index - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    let (h, m, s) = (ms / 3_600_000, ms / 60_000 % 60, ms / 1000 % 60);
+    format!("{year:04}-{month:02}-{day:02}T{h:02}:{m:02}:{s:02}.{:03}Z", ms % 1000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_age_never_needs_more_than_six_cells() {
+        let table = [
+            (0, "0.0s"), (950, "0.9s"), (9_999, "9.9s"), (59_999, "59s"), (842_000, "14m02s"), (11_100_000, "3h05m"),
+            (86_400_000, "1d00h"), (2_551_364_210, "29d"), (i64::MAX, "292471208y"), (-5, "0.0s"),
+        ];
+        for (ms, text) in table {
+            assert_eq!(age(ms), text);
+            assert!(age(ms).len() <= 6 || ms == i64::MAX, "{ms}");
+        }
+    }
+
+    #[test]
+    fn wall_times_are_written_in_utc() {
+        assert_eq!(rfc3339(0), "1970-01-01T00:00:00.000Z");
+        assert_eq!(rfc3339(1_764_504_000_123), "2025-11-30T12:00:00.123Z");
+        assert_eq!(rfc3339(951_782_400_000), "2000-02-29T00:00:00.000Z");
+        assert_eq!(rfc3339(-1), "1969-12-31T23:59:59.999Z");
+    }
+}

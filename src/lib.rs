@@ -1,0 +1,10 @@
+//! pelwatch: a terminal dashboard for Redis Streams consumer groups.
+#![forbid(unsafe_code)]
+pub mod cli;
+pub mod clock;
+pub mod core;
+pub mod demo;
+pub mod report;
+pub mod run;
+pub mod source;
+pub mod tui;

@@ -1,0 +1,29 @@
+//! Parse, pick the mode, exit code; nothing else.
+
+use clap::Parser;
+use pelwatch::{cli::{Cli, Command}, run};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            eprintln!("pelwatch: cannot start: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let result = runtime.block_on(async {
+        match &cli.command {
+            Some(Command::Snapshot(args)) => run::snapshot(args).await,
+            _ => Ok(()),
+        }
+    });
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("pelwatch: {failure}");
+            failure.code()
+        }
+    }
+}

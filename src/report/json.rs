@@ -1,0 +1,250 @@
+//! The snapshot that scripts read, as the interface `pelwatch.snapshot/1` has it.
+
+use crate::core::{
+    event::Event,
+    lag::{Lag, LagKind},
+    model::{ConsumerFacts, FATAL_DELIVERIES, PendingRow},
+    name::Name,
+    sample::Fault,
+    store::{Extreme, GroupState, RowState, Store, StreamState},
+    symptoms::Finding,
+    time::{Now, rfc3339},
+};
+use serde_json::{Map, Value, json};
+
+/// Strip entries in the document, at most.
+const STRIP_ENTRIES: usize = 2000;
+
+/// The whole document.
+pub fn snapshot(store: &Store, endpoint: &str, now: Now) -> Value {
+    let text_or_null = |text: &str| if text.is_empty() { Value::Null } else { json!(text) };
+    json!({
+        "schema": "pelwatch.snapshot/1",
+        "taken_at": rfc3339(now.wall_ms),
+        "server": {
+            "flavor": text_or_null(&store.server.flavor).as_str().unwrap_or("unknown"),
+            "version": text_or_null(&store.server.version),
+            "role": store.server.role,
+            "link": store.server.link_up.map(|up| if up { "up" } else { "down" }),
+            "primary": store.server.primary,
+            "time_ms": store.server_time_ms(),
+            "endpoint": endpoint,
+        },
+        "denied": store.denied,
+        "discovery_complete": store.settings.patterns.is_empty() && !store.settings.keys.is_empty() || store.discovery.complete && store.discovery.fault.is_none(),
+        "cost": {
+            "commands": store.total_cost.commands,
+            "round_trips": store.total_cost.round_trips,
+            "bytes_in": store.total_cost.bytes_in,
+            "slowest_reply_us": store.total_cost.slowest_reply_us,
+            "largest_reply": store.total_cost.largest_reply,
+        },
+        "streams": store.streams.values().map(|s| stream(store, s, now)).collect::<Vec<_>>(),
+        "events": store.events.iter().map(event).collect::<Vec<_>>(),
+    })
+}
+
+/// A name: what the screen shows, and the bytes where that is not the name itself.
+fn name(name: &Name) -> Value {
+    json!({"text": name.shown(), "hex": name.hex()})
+}
+
+fn event(event: &Event) -> Value {
+    json!({
+        "at": rfc3339(event.wall_ms),
+        "id": event.id,
+        "stream": name(&event.stream),
+        "group": event.group.as_ref().map(name),
+        "text": event.text,
+    })
+}
+
+fn state_word(fault: &Fault) -> &'static str {
+    match fault {
+        Fault::Missing | Fault::NoGroup => "missing",
+        Fault::WrongType => "wrong_type",
+        Fault::Denied(_) => "denied",
+        Fault::Other(_) => "error",
+    }
+}
+
+/// The wall-clock time of a monotonic point, from the two clocks at `now`.
+fn sampled_at(at: crate::core::time::Mono, now: Now) -> String {
+    rfc3339(now.wall_ms - now.mono.since(at) as i64)
+}
+
+fn stream(store: &Store, stream: &StreamState, now: Now) -> Value {
+    let (state, error) = match &stream.state {
+        RowState::Ok => ("ok", stream.groups_fault.as_ref().map(Fault::words)),
+        RowState::Loading => ("error", Some("not answered yet".to_owned())),
+        RowState::Fault(fault) => (state_word(fault), Some(fault.words())),
+    };
+    let facts = stream.facts.as_ref().filter(|_| stream.is_ok());
+    let id = |id: Option<crate::core::id::EntryId>| id.map(|id| id.to_string());
+    let listed = match (&stream.state, &stream.groups_fault) {
+        (RowState::Fault(Fault::Denied(_) | Fault::Other(_)) | RowState::Loading, _) | (_, Some(_)) => Value::Null,
+        _ => groups(store, stream, now),
+    };
+    json!({
+        "key": name(&stream.key),
+        "state": state,
+        "error": error,
+        "sampled_at": stream.facts.is_some().then(|| sampled_at(stream.at, now)),
+        "length": facts.map(|f| f.length),
+        "entries_added": facts.and_then(|f| f.entries_added.value()),
+        "first_id": id(facts.and_then(|f| f.first)),
+        "last_id": id(facts.and_then(|f| f.last)),
+        "last_generated_id": facts.map(|f| f.last_generated.to_string()),
+        "max_deleted_id": id(facts.and_then(|f| f.max_deleted.value())),
+        "groups": listed,
+        "symptoms": stream.findings.iter().map(finding).collect::<Vec<_>>(),
+    })
+}
+
+fn groups(store: &Store, stream: &StreamState, now: Now) -> Value {
+    let asked = &store.settings.groups;
+    let there = stream.groups.values().filter(|g| asked.is_empty() || asked.contains(g.name()));
+    let mut list: Vec<Value> = there.map(|g| group(store, stream, g, now)).collect();
+    if stream.is_ok() {
+        let missing = asked.iter().filter(|name| !stream.groups.contains_key(*name));
+        list.extend(missing.map(|missing| json!({"name": name(missing), "state": "missing", "error": "no such group"})));
+    }
+    Value::Array(list)
+}
+
+fn group(store: &Store, stream: &StreamState, group: &GroupState, now: Now) -> Value {
+    let facts = &group.facts;
+    let rates = group.rates();
+    let per_second = |rate: Option<f64>| rate.map(|rate| (rate * 1000.0).round() / 1000.0);
+    json!({
+        "name": name(group.name()),
+        "state": "ok",
+        "error": group.pel_fault.as_ref().or(group.consumers_fault.as_ref()).map(Fault::words),
+        "sampled_at": sampled_at(group.at, now),
+        "cursor": facts.cursor.to_string(),
+        "entries_read": facts.entries_read.value(),
+        "lag": lag(&group.lag),
+        "behind_ms": store.behind_ms(stream, group, now),
+        "pending": facts.pending,
+        "unowned": group.unowned(),
+        "lost_before_read": group.lost,
+        "payload_gone": payload_gone(stream, group),
+        "oldest_idle": extreme(group.oldest_idle(now.mono), "ms"),
+        "max_deliveries": extreme(group.pel.max_deliveries(), "value"),
+        "consumers_total": facts.consumers,
+        "consumers": group.consumers.as_ref().map(|all| all.iter().map(|one| consumer(group, one, now)).collect::<Vec<_>>()),
+        "pel": pel(stream, group, store.settings.pel_limit, now),
+        "strip": strip(stream, group),
+        "symptoms": group.judgement.findings.iter().map(finding).collect::<Vec<_>>(),
+        "rates": {
+            "added_per_s": per_second(rates.added),
+            "delivered_per_s": per_second(rates.delivered),
+            "acked_per_s": per_second(rates.acked),
+            "drain_ms": rates.drain_ms(group.lag.exact()),
+        },
+    })
+}
+
+fn lag(lag: &Lag) -> Value {
+    let value = match lag.kind {
+        LagKind::Unknown | LagKind::Unsupported => None,
+        _ => lag.value,
+    };
+    json!({"kind": lag.kind.word(), "value": value, "reported": lag.reported, "reason": lag.reason})
+}
+
+fn extreme(found: Extreme, field: &str) -> Value {
+    let kind = match found {
+        Extreme::Exact(_) => "exact",
+        Extreme::AtLeast(..) => "at_least",
+        Extreme::Unknown => "unknown",
+    };
+    json!({"kind": kind, field: found.value(), "id": found.id().map(|id| id.to_string())})
+}
+
+fn payload_gone(stream: &StreamState, group: &GroupState) -> Value {
+    match group.payload_gone(stream) {
+        Some((gone, true)) => json!({"kind": "exact", "value": gone}),
+        Some((gone, false)) => json!({"kind": "at_least", "value": gone}),
+        None => json!({"kind": "unknown", "value": null}),
+    }
+}
+
+fn consumer(group: &GroupState, consumer: &ConsumerFacts, now: Now) -> Value {
+    let passed = now.mono.since(group.consumers_at) as i64;
+    let pel_passed = now.mono.since(group.pel.at) as i64;
+    let inactive = consumer.inactive_ms.value();
+    let mut out = json!({
+        "name": name(&consumer.name),
+        "pending": consumer.pending,
+        "idle_ms": consumer.idle_ms + passed,
+        "inactive_ms": inactive.filter(|ms| *ms >= 0).map(|ms| ms + passed),
+        "oldest_pending_idle_ms": group.pel.oldest_idle_of(&consumer.name).value().map(|ms| ms + pel_passed),
+        "max_deliveries": group.pel.max_deliveries_of(&consumer.name).value(),
+    });
+    if inactive.is_some_and(|ms| ms < 0) {
+        insert(&mut out, "never", json!(true));
+    }
+    out
+}
+
+fn insert(object: &mut Value, field: &str, value: Value) {
+    let fields: Option<&mut Map<String, Value>> = object.as_object_mut();
+    if let Some(fields) = fields {
+        fields.insert(field.to_owned(), value);
+    }
+}
+
+fn pel(stream: &StreamState, group: &GroupState, limit: usize, now: Now) -> Value {
+    if !group.pel.is_fetched() {
+        return Value::Null;
+    }
+    let passed = now.mono.since(group.pel.at) as i64;
+    let row = |row: &PendingRow| {
+        let mut out = json!({
+            "id": row.id.to_string(),
+            "consumer": row.owner.as_ref().map(name),
+            "idle_ms": row.idle_ms.map(|ms| ms + passed),
+            "deliveries": row.deliveries,
+            "payload": match stream.has_entry(row.id) { Some(true) => "present", Some(false) => "gone", None => "unknown" },
+            "ahead_of_cursor": row.id > group.facts.cursor,
+        });
+        if row.deliveries == FATAL_DELIVERIES {
+            insert(&mut out, "fatal", json!(true));
+        }
+        out
+    };
+    let complete = group.pel.complete && group.pel.rows.len() <= limit;
+    json!({"complete": complete, "entries": group.pel.rows.iter().take(limit).map(row).collect::<Vec<_>>()})
+}
+
+fn strip(stream: &StreamState, group: &GroupState) -> Value {
+    let Some(facts) = &stream.facts else { return Value::Null };
+    if facts.length > 0 && stream.window.span().is_none() {
+        return Value::Null;
+    }
+    let cells = group.cells(stream);
+    let told: Vec<_> = cells.iter().filter_map(|cell| Some((cell, cell.state.word()?))).collect();
+    let complete = stream.window.is_complete(facts) && group.pel.complete && told.len() == cells.len() && cells.len() <= STRIP_ENTRIES;
+    let entries: Vec<Value> = told
+        .iter()
+        .take(STRIP_ENTRIES)
+        .map(|(cell, word)| json!({"id": cell.id.to_string(), "state": word, "consumer": cell.owner.as_ref().map(name)}))
+        .collect();
+    json!({"complete": complete, "acked_sure": group.acked_sure(), "entries": entries})
+}
+
+fn finding(finding: &Finding) -> Value {
+    let evidence: Map<String, Value> = finding.evidence.iter().map(|(key, value)| ((*key).to_owned(), json!(value))).collect();
+    json!({
+        "id": finding.id,
+        "level": finding.level.word(),
+        "consumer": finding.consumer.as_ref().map(name),
+        "text": finding.text,
+        "evidence": evidence,
+        "cause": finding.cause,
+        "check": crate::core::symptoms::command_line(&finding.check),
+        "remedy": finding.remedy,
+    })
+}
+

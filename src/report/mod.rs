@@ -1,0 +1,9 @@
+//! Headless outputs from the same store that the screen shows.
+
+mod json;
+mod reading;
+mod text;
+
+pub use json::snapshot as json;
+pub use reading::{Reading, settle};
+pub use text::snapshot as text;

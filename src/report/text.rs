@@ -1,0 +1,166 @@
+//! The snapshot for people: one line a fact, the strip as a line.
+
+use crate::core::{
+    id::EntryId,
+    lag::Lag,
+    model::ConsumerFacts,
+    store::{Extreme, GroupState, RowState, Store, StreamState},
+    strip::{Cell, EntryState},
+    symptoms::{Finding, command_line},
+    time::{Now, age},
+};
+use std::fmt::Write as _;
+
+/// Entries written out on each side of the cursor.
+const AROUND: usize = 12;
+/// Consumers written out for a group.
+const CONSUMERS: usize = 20;
+
+/// The whole text.
+pub fn snapshot(store: &Store, endpoint: &str, now: Now) -> String {
+    let mut out = String::new();
+    let server = &store.server;
+    let role = server.role.as_deref().unwrap_or("role unknown");
+    let flavor = if server.flavor.is_empty() { "unknown server" } else { &server.flavor };
+    line(&mut out, 0, &format!("{flavor} {} {role}, {endpoint}, {}", server.version, crate::core::time::rfc3339(now.wall_ms)));
+    if !store.denied.is_empty() {
+        let denied: Vec<&str> = store.denied.iter().copied().collect();
+        line(&mut out, 0, &format!("no permission for: {}", denied.join(", ")));
+    }
+    if let Some(fault) = &store.discovery.fault {
+        line(&mut out, 0, &format!("streams cannot be looked for ({}): name them with --stream", fault.words()));
+    } else if store.streams.is_empty() {
+        line(&mut out, 0, "no streams found");
+    }
+    for stream in store.streams.values() {
+        stream_lines(&mut out, store, stream, now);
+    }
+    for event in &store.events {
+        line(&mut out, 0, &format!("{}  {}: {}", crate::core::time::rfc3339(event.wall_ms), event.id, event.text));
+    }
+    out
+}
+
+fn line(out: &mut String, indent: usize, text: &str) {
+    let _ = writeln!(out, "{:indent$}{text}", "");
+}
+
+fn stream_lines(out: &mut String, store: &Store, stream: &StreamState, now: Now) {
+    out.push('\n');
+    let facts = match (&stream.state, &stream.facts) {
+        (RowState::Ok, Some(facts)) => facts,
+        (RowState::Fault(fault), _) => return line(out, 0, &format!("{}: {}", stream.key, fault.words())),
+        _ => return line(out, 0, &format!("{}: not answered yet", stream.key)),
+    };
+    let of = facts.entries_added.value().map_or(String::new(), |added| format!(" of {added} added"));
+    let span = facts.first.zip(facts.last).map_or(String::new(), |(first, last)| format!(", {first} to {last}"));
+    line(out, 0, &format!("{}: {} entries{of}{span}", stream.key, facts.length));
+    if let Some(fault) = &stream.groups_fault {
+        line(out, 2, &format!("groups: {}", fault.words()));
+    }
+    if stream.groups.is_empty() && stream.groups_fault.is_none() {
+        line(out, 2, "no groups");
+    }
+    let asked = &store.settings.groups;
+    for missing in asked.iter().filter(|name| !stream.groups.contains_key(*name)) {
+        line(out, 2, &format!("{missing}: no such group"));
+    }
+    for group in stream.groups.values().filter(|g| asked.is_empty() || asked.contains(g.name())) {
+        group_lines(out, store, stream, group, now);
+    }
+    for finding in &stream.findings {
+        finding_lines(out, 2, finding);
+    }
+}
+
+fn group_lines(out: &mut String, store: &Store, stream: &StreamState, group: &GroupState, now: Now) {
+    let behind = store.behind_ms(stream, group, now).map_or(String::new(), |ms| format!(", behind {}", age(ms)));
+    let oldest = match group.oldest_idle(now.mono) {
+        Extreme::Exact(Some((ms, id))) => format!(", oldest {} ({id})", age(ms)),
+        Extreme::AtLeast(ms, id) => format!(", oldest at least {} ({id})", age(ms)),
+        _ => String::new(),
+    };
+    line(out, 2, &format!(
+        "{}: lag {}, pending {}{behind}{oldest}, {} consumers",
+        group.name(), lag_words(&group.lag), group.facts.pending, group.facts.consumers
+    ));
+    line(out, 4, &strip_line(&group.cells(stream), group.facts.cursor));
+    let rates = group.rates();
+    if let (Some(added), Some(delivered)) = (rates.added, rates.delivered) {
+        let acked = rates.acked.map_or("?".to_owned(), |n| format!("{n:.1}"));
+        line(out, 4, &format!("{added:.1}/s added, {delivered:.1}/s delivered, {acked}/s acknowledged"));
+    }
+    if let Some(fault) = &group.consumers_fault {
+        line(out, 4, &format!("consumers: {}", fault.words()));
+    }
+    let consumers = group.consumers.as_deref().unwrap_or_default();
+    for one in consumers.iter().take(CONSUMERS) {
+        line(out, 4, &consumer_line(group, one, now));
+    }
+    if consumers.len() > CONSUMERS {
+        line(out, 4, &format!("and {} more consumers", consumers.len() - CONSUMERS));
+    }
+    for finding in &group.judgement.findings {
+        finding_lines(out, 4, finding);
+    }
+}
+
+fn lag_words(lag: &Lag) -> String {
+    let mark = match lag.reported {
+        Some(reported) if lag.server_differs() => format!(" (the server reports {reported})"),
+        _ => String::new(),
+    };
+    let why = lag.reason.map_or(String::new(), |why| format!(" ({why})"));
+    format!("{}{}", lag.text(), if mark.is_empty() { why } else { mark })
+}
+
+fn consumer_line(group: &GroupState, one: &ConsumerFacts, now: Now) -> String {
+    let passed = now.mono.since(group.consumers_at) as i64;
+    let oldest = group.pel.oldest_idle_of(&one.name).value().map_or(String::new(), |ms| {
+        format!(", oldest {}", age(ms + now.mono.since(group.pel.at) as i64))
+    });
+    let seen = match one.inactive_ms.value() {
+        Some(inactive) if inactive < 0 => format!("seen {} ago, never got an entry", age(one.idle_ms + passed)),
+        Some(inactive) => format!("seen {} ago, last got entries {} ago", age(one.idle_ms + passed), age(inactive + passed)),
+        None => format!("last got entries {} ago", age(one.idle_ms + passed)),
+    };
+    format!("{}: {} pending{oldest}, {seen}", one.name, one.pending)
+}
+
+fn finding_lines(out: &mut String, indent: usize, finding: &Finding) {
+    line(out, indent, &format!("{} {}: {}", finding.level.word(), finding.id, finding.text));
+    line(out, indent + 2, &format!("first check: {}", command_line(&finding.check)));
+}
+
+/// The strip as text: `1-0 acked, 3-0 pending c1 | cursor | 5-0 new`; long ones are cut around the cursor.
+pub fn strip_line(cells: &[Cell], cursor: EntryId) -> String {
+    let split = cells.partition_point(|cell| cell.id <= cursor);
+    let (behind, ahead) = cells.split_at(split);
+    let hidden_behind = behind.len().saturating_sub(AROUND);
+    let hidden_ahead = ahead.len().saturating_sub(AROUND);
+    let words = |cells: &[Cell]| cells.iter().map(cell_words).collect::<Vec<_>>();
+    let mut left = words(&behind[hidden_behind..]);
+    let mut right = words(&ahead[..ahead.len() - hidden_ahead]);
+    if hidden_behind > 0 {
+        left.insert(0, format!("… {hidden_behind} more"));
+    }
+    if hidden_ahead > 0 {
+        right.push(format!("… {hidden_ahead} more"));
+    }
+    format!("{} | cursor | {}", left.join(", "), right.join(", ")).trim().to_owned()
+}
+
+fn cell_words(cell: &Cell) -> String {
+    let state = match cell.state {
+        EntryState::Acked | EntryState::AckedSeen => "acked",
+        EntryState::Pending => "pending",
+        EntryState::New => "new",
+        EntryState::Skipped => "skipped",
+        EntryState::Gone => "payload gone",
+        EntryState::Unsure => "delivered",
+    };
+    match &cell.owner {
+        Some(owner) => format!("{} {state} {owner}", cell.id),
+        None => format!("{} {state}", cell.id),
+    }
+}

@@ -1,0 +1,115 @@
+//! Who answers, and what it refuses: asked once after connecting, and learnt from refusals.
+
+use super::{commands, decode};
+use crate::core::{model::ServerFacts, name::{Name, visible}};
+use redis::{Cmd, Value};
+use std::collections::{BTreeSet, HashSet};
+
+/// What is known not to work on this connection, so that it is not asked for again and again.
+#[derive(Clone, Debug, Default)]
+pub struct Caps {
+    /// Commands that permission forbids.
+    pub denied: BTreeSet<&'static str>,
+    /// SCAN knows no TYPE (before 6.0).
+    pub no_scan_type: bool,
+    /// MULTI is refused: samples may be skewed.
+    pub no_multi: bool,
+    /// Keys of which a part is refused, which would make EXEC refuse the rest.
+    pub plain_keys: HashSet<Name>,
+}
+
+impl Caps {
+    /// Whether this command was refused before.
+    pub fn is_denied(&self, command: &str) -> bool {
+        self.denied.contains(command)
+    }
+}
+
+/// The first pipeline on a new connection. NO-TOUCH keeps watched keys from looking used (7.2+, case 61); older servers
+/// refuse it, which is no harm.
+pub fn greeting() -> Vec<(&'static str, Cmd)> {
+    let mut name = Cmd::new();
+    name.arg("CLIENT").arg("SETNAME").arg("pelwatch");
+    vec![
+        ("HELLO", commands::plain("HELLO 2")),
+        ("CLIENT SETNAME", name),
+        ("CLIENT NO-TOUCH", commands::plain("CLIENT NO-TOUCH ON")),
+        ("INFO", commands::plain("INFO server")),
+        ("INFO", commands::plain("INFO replication")),
+    ]
+}
+
+/// Reads who answers out of HELLO and both INFO replies, any of which may be an error.
+pub fn server(hello: &Value, server: &Value, replication: &Value) -> ServerFacts {
+    let info = decode::text(server).unwrap_or_default();
+    let field = |name: &str| line(&info, name);
+    // every Valkey says redis_version:7.2.4; only these two fields tell, and 7.2 says "redis" in HELLO (server-facts 1)
+    let valkey = field("valkey_version");
+    let (flavor, version) = match (&valkey, field("redis_version")) {
+        (Some(version), _) => ("valkey".to_owned(), version.clone()),
+        (None, Some(version)) if field("server_name").as_deref() == Some("valkey") => ("valkey".to_owned(), version),
+        (None, Some(version)) => ("redis".to_owned(), version),
+        (None, None) => match (decode::field_text(hello, "server"), decode::field_text(hello, "version")) {
+            (Some(name), Some(version)) if name == "redis" || name == "valkey" => (name, version),
+            (_, version) => ("unknown".to_owned(), version.unwrap_or_default()),
+        },
+    };
+    let mut facts = ServerFacts { flavor, version, role: decode::field_text(hello, "role"), link_up: None, primary: None };
+    replication_facts(&mut facts, replication);
+    facts
+}
+
+/// Role and link out of INFO replication, if it was answered.
+pub fn replication_facts(facts: &mut ServerFacts, replication: &Value) {
+    let Some(info) = decode::text(replication) else { return };
+    match line(&info, "role").as_deref() {
+        Some("slave" | "replica") => {
+            facts.role = Some("replica".to_owned());
+            facts.link_up = line(&info, "master_link_status").map(|status| status == "up");
+            facts.primary = line(&info, "master_host").zip(line(&info, "master_port")).map(|(host, port)| format!("{host}:{port}"));
+        }
+        Some("master") => {
+            facts.role = Some("master".to_owned());
+            facts.link_up = None;
+            facts.primary = None;
+        }
+        _ => {}
+    }
+}
+
+fn line(info: &str, field: &str) -> Option<String> {
+    info.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':')).map(|value| visible(value.trim().as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn info(text: &str) -> Value {
+        Value::BulkString(text.as_bytes().to_vec())
+    }
+
+    #[test]
+    fn a_valkey_is_told_by_its_own_fields() {
+        let facts = server(&Value::Nil, &info("redis_version:7.2.4\r\nserver_name:valkey\r\nvalkey_version:9.1.2\r\n"), &info("role:master\r\n"));
+        assert_eq!((facts.flavor.as_str(), facts.version.as_str(), facts.role.as_deref()), ("valkey", "9.1.2", Some("master")));
+    }
+
+    #[test]
+    fn without_info_hello_tells() {
+        let hello = Value::Array(["server", "redis", "version", "8.2.3", "role", "replica"].map(|t| info(t)).to_vec());
+        let facts = server(&hello, &Value::Nil, &Value::Nil);
+        assert_eq!((facts.flavor.as_str(), facts.version.as_str(), facts.role.as_deref()), ("redis", "8.2.3", Some("replica")));
+    }
+
+    #[test]
+    fn without_either_the_server_is_unknown() {
+        assert_eq!(server(&Value::Nil, &Value::Nil, &Value::Nil).flavor, "unknown");
+    }
+
+    #[test]
+    fn a_replica_tells_its_link() {
+        let facts = server(&Value::Nil, &Value::Nil, &info("role:slave\r\nmaster_host:h\r\nmaster_port:1\r\nmaster_link_status:down\r\n"));
+        assert_eq!((facts.role.as_deref(), facts.link_up, facts.primary.as_deref()), (Some("replica"), Some(false), Some("h:1")));
+    }
+}

@@ -1,0 +1,257 @@
+//! From `redis::Value` to the model: by field name, never by position (5.0 and 8.6 order fields differently), flat arrays and
+//! maps alike, unknown fields ignored, names as bytes, numbers signed.
+
+use crate::core::{
+    id::EntryId,
+    known::Known,
+    model::{ConsumerFacts, GroupFacts, PendingRow, PendingSummary, StreamFacts},
+    name::{Name, visible},
+    sample::{Fault, Part, RangeIds},
+};
+use redis::{ServerError, Value};
+
+/// What the server said, in our terms.
+pub fn fault(error: &ServerError) -> Fault {
+    let text = visible(format!("{} {}", error.code(), error.details().unwrap_or("")).trim().as_bytes());
+    // first word, and for ERR a stable fragment: texts differ by version and vendor (server-facts 8)
+    match error.code() {
+        "NOPERM" => Fault::Denied(text),
+        "WRONGTYPE" => Fault::WrongType,
+        "NOGROUP" => Fault::NoGroup,
+        "ERR" if text.contains("no such key") => Fault::Missing,
+        _ => Fault::Other(text),
+    }
+}
+
+fn odd(what: &str) -> Fault {
+    Fault::Other(format!("the server's answer to {what} has an unknown form"))
+}
+
+/// Exactly the bytes that this reply took on the wire in RESP2.
+pub fn weight(value: &Value) -> u64 {
+    fn digits(n: usize) -> u64 {
+        n.to_string().len() as u64
+    }
+    fn bulk(len: usize) -> u64 {
+        1 + digits(len) + 2 + len as u64 + 2
+    }
+    match value {
+        Value::Nil => 5,
+        Value::Int(n) => 3 + n.to_string().len() as u64,
+        Value::BulkString(bytes) => bulk(bytes.len()),
+        Value::Array(items) | Value::Set(items) => 3 + digits(items.len()) + items.iter().map(weight).sum::<u64>(),
+        Value::Map(items) => 3 + digits(items.len()) + items.iter().map(|(k, v)| weight(k) + weight(v)).sum::<u64>(),
+        Value::SimpleString(text) => 3 + text.len() as u64,
+        Value::Okay => 5,
+        Value::Double(_) => 12,
+        Value::Boolean(_) => 4,
+        Value::VerbatimString { text, .. } => bulk(text.len() + 4),
+        Value::ServerError(error) => 4 + (error.code().len() + error.details().map_or(0, str::len)) as u64,
+        Value::Attribute { data, .. } => weight(data),
+        Value::Push { data, .. } => data.iter().map(weight).sum(),
+        _ => 8,
+    }
+}
+
+fn items(value: &Value) -> Option<&[Value]> {
+    match value {
+        Value::Array(items) | Value::Set(items) => Some(items),
+        Value::Nil => Some(&[]),
+        Value::Attribute { data, .. } => items(data),
+        _ => None,
+    }
+}
+
+fn bytes(value: &Value) -> Option<&[u8]> {
+    match value {
+        Value::BulkString(bytes) => Some(bytes),
+        Value::SimpleString(text) => Some(text.as_bytes()),
+        Value::VerbatimString { text, .. } => Some(text.as_bytes()),
+        Value::Okay => Some(b"OK"),
+        _ => None,
+    }
+}
+
+/// A number, also one that came as text; what does not fit 64 signed bits is none (server-facts 12: Kvrocks wraps).
+fn number(value: &Value) -> Option<i64> {
+    match value {
+        Value::Int(n) => Some(*n),
+        Value::Double(n) if n.fract() == 0.0 && n.abs() < 9e15 => Some(*n as i64),
+        Value::Attribute { data, .. } => number(data),
+        other => std::str::from_utf8(bytes(other)?).ok()?.parse().ok(),
+    }
+}
+
+fn id(value: &Value) -> Option<EntryId> {
+    EntryId::parse(bytes(value)?)
+}
+
+fn name(value: &Value) -> Option<Name> {
+    match value {
+        // a name that reads as a number is still a name
+        Value::Int(n) => Some(Name::new(n.to_string())),
+        other => Some(Name::new(bytes(other)?)),
+    }
+}
+
+/// The fields of one reply.
+struct Fields<'a>(Vec<(&'a [u8], &'a Value)>);
+
+impl<'a> Fields<'a> {
+    fn of(value: &'a Value) -> Option<Self> {
+        match value {
+            Value::Map(pairs) => Some(Self(pairs.iter().filter_map(|(k, v)| Some((bytes(k)?, v))).collect())),
+            Value::Array(flat) if flat.len().is_multiple_of(2) => {
+                let (pairs, _) = flat.as_chunks::<2>();
+                Some(Self(pairs.iter().filter_map(|[k, v]| Some((bytes(k)?, v))).collect()))
+            }
+            Value::Attribute { data, .. } => Self::of(data),
+            _ => None,
+        }
+    }
+
+    fn get(&self, field: &str) -> Option<&'a Value> {
+        self.0.iter().find(|(name, _)| *name == field.as_bytes()).map(|(_, value)| *value)
+    }
+
+    fn known<T>(&self, field: &str, read: impl Fn(&Value) -> Option<T>) -> Known<T> {
+        match self.get(field) {
+            None => Known::Unsupported,
+            Some(value) => read(value).map_or(Known::Undetermined, Known::Is),
+        }
+    }
+}
+
+fn part(value: &Value) -> Part<&Value> {
+    match value {
+        Value::ServerError(error) => Err(fault(error)),
+        other => Ok(other),
+    }
+}
+
+pub fn stream(value: &Value) -> Part<StreamFacts> {
+    let value = part(value)?;
+    let lacks = || odd("XINFO STREAM");
+    let fields = Fields::of(value).ok_or_else(lacks)?;
+    let entry_id = |field| fields.get(field).and_then(items).and_then(<[Value]>::first).and_then(id);
+    Ok(StreamFacts {
+        length: fields.get("length").and_then(number).ok_or_else(lacks)?,
+        first: entry_id("first-entry"),
+        last: entry_id("last-entry"),
+        last_generated: fields.get("last-generated-id").and_then(id).ok_or_else(lacks)?,
+        entries_added: fields.known("entries-added", number),
+        max_deleted: fields.known("max-deleted-entry-id", id),
+        groups: fields.get("groups").and_then(number).unwrap_or(0),
+        reply_bytes: weight(value),
+    })
+}
+
+fn each<T>(value: &Value, what: &str, read: impl Fn(&Value) -> Option<T>) -> Part<Vec<T>> {
+    let list = items(part(value)?).ok_or_else(|| odd(what))?;
+    list.iter().map(|item| read(item).ok_or_else(|| odd(what))).collect()
+}
+
+pub fn groups(value: &Value) -> Part<Vec<GroupFacts>> {
+    let mut groups = each(value, "XINFO GROUPS", |item| {
+        let fields = Fields::of(item)?;
+        Some(GroupFacts {
+            name: fields.get("name").and_then(name)?,
+            consumers: fields.get("consumers").and_then(number)?,
+            pending: fields.get("pending").and_then(number)?.max(0),
+            cursor: fields.get("last-delivered-id").and_then(id)?,
+            entries_read: fields.known("entries-read", number),
+            reported_lag: fields.known("lag", number),
+        })
+    })?;
+    // some servers list a group twice
+    let mut seen = std::collections::HashSet::new();
+    groups.retain(|group| seen.insert(group.name.clone()));
+    Ok(groups)
+}
+
+pub fn consumers(value: &Value) -> Part<Vec<ConsumerFacts>> {
+    each(value, "XINFO CONSUMERS", |item| {
+        let fields = Fields::of(item)?;
+        Some(ConsumerFacts {
+            name: fields.get("name").and_then(name)?,
+            pending: fields.get("pending").and_then(number)?,
+            idle_ms: fields.get("idle").and_then(number)?.max(0),
+            inactive_ms: fields.known("inactive", number),
+        })
+    })
+}
+
+pub fn summary(value: &Value) -> Part<PendingSummary> {
+    let what = || odd("XPENDING");
+    let value = part(value)?;
+    let list = items(value).ok_or_else(what)?;
+    let total = list.first().and_then(number).ok_or_else(what)?;
+    let holders = list.get(3).and_then(items).unwrap_or(&[]).iter().map(|pair| {
+        let pair = items(pair)?;
+        Some((name(pair.first()?)?, number(pair.get(1)?)?))
+    });
+    Ok(PendingSummary { total, holders: holders.collect::<Option<_>>().ok_or_else(what)? })
+}
+
+pub fn pending(value: &Value) -> Part<Vec<PendingRow>> {
+    each(value, "XPENDING", |item| {
+        let row = items(item)?;
+        let owner = name(row.get(1)?)?;
+        let idle = number(row.get(2)?)?;
+        // released by XNACK: no owner and idle -1; a consumer whose name is empty has an idle time (case 49)
+        let released = owner.bytes().is_empty() && idle < 0;
+        Some(PendingRow {
+            id: id(row.first()?)?,
+            owner: (!released).then_some(owner),
+            idle_ms: (idle >= 0).then_some(idle),
+            deliveries: number(row.get(3)?)?,
+        })
+    })
+}
+
+pub fn range_ids(value: &Value, backward: bool) -> Part<RangeIds> {
+    let mut ids = each(value, "XRANGE", |item| id(items(item)?.first()?))?;
+    if backward {
+        ids.reverse();
+    }
+    Ok(RangeIds { ids, bytes: weight(value) })
+}
+
+/// Field and value of an entry, byte for byte.
+pub type Field = (Vec<u8>, Vec<u8>);
+
+pub fn entry(value: &Value) -> Part<Option<Vec<Field>>> {
+    let list = items(part(value)?).ok_or_else(|| odd("XRANGE"))?;
+    let Some(entry) = list.first().and_then(items) else { return Ok(None) };
+    let flat = entry.get(1).and_then(items).ok_or_else(|| odd("XRANGE"))?;
+    let (pairs, _) = flat.as_chunks::<2>();
+    Ok(Some(pairs.iter().filter_map(|[field, value]| Some((bytes(field)?.to_vec(), bytes(value)?.to_vec()))).collect()))
+}
+
+/// Cursor and keys of a step of SCAN.
+pub fn scan(value: &Value) -> Part<(String, Vec<Name>)> {
+    let list = items(part(value)?).ok_or_else(|| odd("SCAN"))?;
+    let cursor = list.first().and_then(bytes).map(visible).ok_or_else(|| odd("SCAN"))?;
+    let keys = list.get(1).and_then(items).unwrap_or(&[]).iter().filter_map(name).collect();
+    Ok((cursor, keys))
+}
+
+/// TIME in milliseconds since 1970.
+pub fn time_ms(value: &Value) -> Option<i64> {
+    let list = items(value)?;
+    Some(number(list.first()?)?.checked_mul(1000)? + number(list.get(1)?)? / 1000)
+}
+
+/// A text such as INFO's.
+pub fn text(value: &Value) -> Option<String> {
+    bytes(value).map(|text| String::from_utf8_lossy(text).into_owned())
+}
+
+/// One field of a flat array or map as text: HELLO's.
+pub fn field_text(value: &Value, field: &str) -> Option<String> {
+    Fields::of(value)?.get(field).and_then(bytes).map(visible)
+}
+
+#[cfg(test)]
+#[path = "decode_tests.rs"]
+mod tests;

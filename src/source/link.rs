@@ -1,0 +1,395 @@
+//! One connection: greeting it, sending a tick's pipeline, sorting the replies.
+
+use super::{Source, Target, caps::{self, Caps}, commands, decode};
+use crate::{
+    clock::Clock,
+    core::{
+        id::EntryId,
+        model::ServerFacts,
+        name::{Name, visible},
+        sample::{
+            Cost, EntryPayload, Fault, GroupDetail, Part, Request, Sample, ScanRequest, ScanSample, StreamRequest, StreamSample,
+        },
+    },
+};
+use redis::{AsyncConnectionConfig, Cmd, ErrorKind, Pipeline, RedisError, Value, aio::MultiplexedConnection};
+use std::time::{Duration, Instant};
+
+/// Why the server cannot be heard.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LinkFault {
+    /// No connection could be made.
+    #[error("cannot reach {endpoint}: {why}")]
+    NotReached {
+        /// Where.
+        endpoint: String,
+        /// The system's words.
+        why: String,
+    },
+    /// The server wants a password, another one, or another user.
+    #[error("{endpoint} refuses to let us in: {why}")]
+    Refused {
+        /// Where.
+        endpoint: String,
+        /// The server's words.
+        why: String,
+    },
+    /// It did not answer in time.
+    #[error("{endpoint} did not answer within {seconds} s")]
+    Silent {
+        /// Where.
+        endpoint: String,
+        /// How long it was waited for.
+        seconds: u64,
+    },
+    /// The connection broke.
+    #[error("the connection to {endpoint} broke: {why}")]
+    Broken {
+        /// Where.
+        endpoint: String,
+        /// What broke it.
+        why: String,
+    },
+}
+
+/// A dead host must not keep a person waiting.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
+/// A server that is busy for so long is shown as gone, and comes back by itself.
+const REPLY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// An open connection.
+pub struct Link {
+    connection: MultiplexedConnection,
+    endpoint: String,
+    caps: Caps,
+    clock: Clock,
+    greeted: Option<ServerFacts>,
+    server: ServerFacts,
+    /// What the greeting cost; goes on the first sample's bill.
+    owed: Cost,
+}
+
+impl std::fmt::Debug for Link {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Link").field("endpoint", &self.endpoint).field("caps", &self.caps).finish_non_exhaustive()
+    }
+}
+
+impl Link {
+    /// Connects and asks who answers.
+    ///
+    /// # Errors
+    /// When the server is not reached or does not let us in.
+    pub async fn connect(target: &Target, clock: Clock) -> Result<Self, LinkFault> {
+        let endpoint = target.endpoint().to_owned();
+        let fault = |error: &RedisError| classify(&endpoint, error);
+        let config = AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(CONNECT_TIMEOUT))
+            .set_response_timeout(Some(REPLY_TIMEOUT));
+        let client = redis::Client::open(target.info().clone()).map_err(|error| fault(&error))?;
+        let connection = client.get_multiplexed_async_connection_with_config(&config).await.map_err(|error| fault(&error))?;
+        let mut link = Self {
+            connection,
+            endpoint: endpoint.clone(),
+            caps: Caps::default(),
+            clock,
+            greeted: None,
+            server: ServerFacts::default(),
+            owed: Cost::default(),
+        };
+        link.greet().await?;
+        Ok(link)
+    }
+
+    async fn greet(&mut self) -> Result<(), LinkFault> {
+        let greeting = caps::greeting();
+        let commands: Vec<Cmd> = greeting.iter().map(|(_, cmd)| cmd.clone()).collect();
+        let (replies, cost) = self.send(&commands).await?;
+        self.owed = cost;
+        for ((name, _), reply) in greeting.iter().zip(&replies) {
+            if let Value::ServerError(error) = reply {
+                if error.code() == "NOAUTH" {
+                    let why = "it wants a password: give --askpass, or put it into REDISCLI_AUTH".to_owned();
+                    return Err(LinkFault::Refused { endpoint: self.endpoint.clone(), why });
+                }
+                // a name and NO-TOUCH are courtesies, not columns that go blank
+                if error.code() == "NOPERM" && !name.starts_with("CLIENT") {
+                    self.caps.denied.insert(name);
+                }
+            }
+        }
+        if let [hello, _, _, server, replication] = replies.as_slice() {
+            self.server = caps::server(hello, server, replication);
+            self.greeted = Some(self.server.clone());
+        }
+        Ok(())
+    }
+
+    /// Who answers, as the greeting told.
+    pub fn server(&self) -> &ServerFacts {
+        &self.server
+    }
+
+    /// Sends commands as one pipeline: one round trip, an answer or an error for each.
+    async fn send(&mut self, commands: &[Cmd]) -> Result<(Vec<Value>, Cost), LinkFault> {
+        if commands.is_empty() {
+            return Ok((Vec::new(), Cost::default()));
+        }
+        let mut pipe = Pipeline::with_capacity(commands.len());
+        for cmd in commands {
+            pipe.add_command(cmd.clone()).ignore_errors();
+        }
+        let start = Instant::now();
+        let replies = self.connection.send_packed_commands(&pipe, 0, commands.len()).await;
+        let replies = replies.map_err(|error| classify(&self.endpoint, &error))?;
+        let weights: Vec<u64> = replies.iter().map(decode::weight).collect();
+        let cost = Cost {
+            commands: commands.len() as u64,
+            round_trips: 1,
+            bytes_in: weights.iter().sum(),
+            slowest_reply_us: start.elapsed().as_micros() as u64,
+            largest_reply: weights.into_iter().max().unwrap_or(0),
+        };
+        Ok((replies, cost))
+    }
+
+    async fn scan(&mut self, request: &ScanRequest, reply: &Value, cost: &mut Cost) -> Result<ScanSample, LinkFault> {
+        let no_type = matches!(decode::scan(reply), Err(Fault::Other(ref text)) if text.contains("syntax error"));
+        if no_type && !self.caps.no_scan_type {
+            self.caps.no_scan_type = true;
+            let (replies, more) = self.send(&[commands::scan(request, false)]).await?;
+            cost.add(more);
+            return self.sort_out_types(&replies[0], cost).await;
+        }
+        if self.caps.no_scan_type {
+            return self.sort_out_types(reply, cost).await;
+        }
+        Ok(self.scanned(reply))
+    }
+
+    fn scanned(&mut self, reply: &Value) -> ScanSample {
+        match decode::scan(reply) {
+            Ok((cursor, keys)) => ScanSample { keys, cursor, fault: None },
+            Err(fault) => {
+                if matches!(fault, Fault::Denied(_)) {
+                    self.caps.denied.insert("SCAN");
+                }
+                ScanSample { fault: Some(fault), ..ScanSample::default() }
+            }
+        }
+    }
+
+    /// Before 6.0: the type of every key found, in one more round trip.
+    async fn sort_out_types(&mut self, reply: &Value, cost: &mut Cost) -> Result<ScanSample, LinkFault> {
+        let mut found = self.scanned(reply);
+        let asks: Vec<Cmd> = found.keys.iter().map(commands::key_type).collect();
+        let (types, more) = self.send(&asks).await?;
+        cost.add(more);
+        let mut types = types.iter();
+        found.keys.retain(|_| types.next().and_then(decode::text).as_deref() == Some("stream"));
+        Ok(found)
+    }
+}
+
+/// One command of a stream's block and what its reply is.
+enum Step {
+    Facts,
+    Groups,
+    Range(usize),
+    Consumers(usize),
+    Summary(usize),
+    Page(usize, usize),
+}
+
+impl Step {
+    fn command(&self) -> &'static str {
+        match self {
+            Self::Facts => "XINFO STREAM",
+            Self::Groups => "XINFO GROUPS",
+            Self::Range(_) => "XRANGE",
+            Self::Consumers(_) => "XINFO CONSUMERS",
+            Self::Summary(_) | Self::Page(..) => "XPENDING",
+        }
+    }
+}
+
+fn steps(request: &StreamRequest) -> Vec<(Step, Cmd)> {
+    let key = &request.key;
+    let mut steps = vec![(Step::Facts, commands::xinfo_stream(key)), (Step::Groups, commands::xinfo_groups(key))];
+    for (index, group) in request.groups.iter().enumerate() {
+        if group.consumers {
+            steps.push((Step::Consumers(index), commands::xinfo_consumers(key, &group.name)));
+        }
+        if group.summary {
+            steps.push((Step::Summary(index), commands::xpending_summary(key, &group.name)));
+        }
+        for (number, page) in group.pages.iter().enumerate() {
+            steps.push((Step::Page(index, number), commands::xpending_page(key, &group.name, page)));
+        }
+    }
+    for (index, range) in request.ranges.iter().enumerate() {
+        steps.push((Step::Range(index), commands::xrange(key, range)));
+    }
+    steps
+}
+
+fn block(steps: &[(Step, Cmd)], multi: bool) -> Vec<Cmd> {
+    let inner = steps.iter().map(|(_, cmd)| cmd.clone());
+    if multi {
+        let edge = |word| std::iter::once(commands::plain(word));
+        edge("MULTI").chain(inner).chain(edge("EXEC")).collect()
+    } else {
+        inner.collect()
+    }
+}
+
+/// What became of a block sent inside MULTI.
+enum Block {
+    /// The replies, all of one moment.
+    Whole(Vec<Value>),
+    /// MULTI itself is refused, so the commands ran one by one.
+    Skewed(Vec<Value>),
+    /// A command was refused when queued, so EXEC ran none.
+    Aborted,
+}
+
+fn unpack(mut replies: Vec<Value>) -> Block {
+    let last = replies.pop();
+    let refused = matches!(replies.first(), Some(Value::ServerError(_)));
+    match last {
+        Some(Value::Array(values)) if values.len() + 1 == replies.len() => Block::Whole(values),
+        _ if refused => {
+            replies.remove(0);
+            Block::Skewed(replies)
+        }
+        _ => Block::Aborted,
+    }
+}
+
+impl Link {
+    fn collect(&mut self, request: &StreamRequest, steps: &[(Step, Cmd)], replies: &[Value], consistent: bool) -> StreamSample {
+        let mut sample = StreamSample {
+            key: request.key.clone(),
+            facts: Err(Fault::Other("not answered".to_owned())),
+            groups: Err(Fault::Other("not answered".to_owned())),
+            consistent,
+            ranges: Vec::new(),
+            details: request.groups.iter().map(|g| GroupDetail { name: g.name.clone(), ..GroupDetail::default() }).collect(),
+        };
+        for ((step, _), reply) in steps.iter().zip(replies) {
+            if let Value::ServerError(error) = reply
+                && error.code() == "NOPERM"
+            {
+                self.caps.denied.insert(step.command());
+            }
+            match *step {
+                Step::Facts => sample.facts = decode::stream(reply),
+                Step::Groups => sample.groups = decode::groups(reply),
+                Step::Range(index) => {
+                    let range = request.ranges[index];
+                    sample.ranges.push((range, decode::range_ids(reply, range.backward)));
+                }
+                Step::Consumers(index) => sample.details[index].consumers = Some(decode::consumers(reply)),
+                Step::Summary(index) => sample.details[index].summary = Some(decode::summary(reply)),
+                Step::Page(index, number) => {
+                    let page = request.groups[index].pages[number].clone();
+                    sample.details[index].pages.push((page, decode::pending(reply)));
+                }
+            }
+        }
+        sample
+    }
+}
+
+impl Source for Link {
+    async fn sample(&mut self, request: &Request) -> Result<Sample, LinkFault> {
+        let mut cost = std::mem::take(&mut self.owed);
+        let with_time = !self.caps.is_denied("TIME");
+        let with_info = request.server && self.greeted.is_none() && !self.caps.is_denied("INFO");
+        let mut commands = Vec::new();
+        commands.extend(with_time.then(|| commands::plain("TIME")));
+        commands.extend(with_info.then(|| commands::plain("INFO replication")));
+        commands.extend(request.scan.as_ref().map(|scan| commands::scan(scan, !self.caps.no_scan_type)));
+        let plans: Vec<_> = request.streams.iter().map(|stream| {
+            let multi = !self.caps.no_multi && !self.caps.plain_keys.contains(&stream.key);
+            (stream, steps(stream), multi)
+        }).collect();
+        for (_, steps, multi) in &plans {
+            commands.extend(block(steps, *multi));
+        }
+        let (replies, spent) = self.send(&commands).await?;
+        cost.add(spent);
+        let mut replies = replies.into_iter();
+        let mut sample = Sample::default();
+        if let Some(time) = with_time.then(|| replies.next()).flatten() {
+            sample.time_ms = decode::time_ms(&time);
+            if matches!(&time, Value::ServerError(error) if error.code() == "NOPERM") {
+                self.caps.denied.insert("TIME");
+            }
+        }
+        sample.at = self.clock.mono();
+        if let Some(info) = with_info.then(|| replies.next()).flatten() {
+            caps::replication_facts(&mut self.server, &info);
+            sample.server = Some(self.server.clone());
+        }
+        let scan_reply = request.scan.as_ref().and_then(|_| replies.next());
+        let mut aborted = Vec::new();
+        for (stream, steps, multi) in plans {
+            let count = steps.len() + if multi { 2 } else { 0 };
+            let part: Vec<Value> = replies.by_ref().take(count).collect();
+            let outcome = if multi { unpack(part) } else { Block::Skewed(part) };
+            let collected = match outcome {
+                Block::Whole(values) => self.collect(stream, &steps, &values, true),
+                Block::Skewed(values) => {
+                    self.caps.no_multi |= multi;
+                    self.collect(stream, &steps, &values, false)
+                }
+                Block::Aborted => {
+                    self.caps.plain_keys.insert(stream.key.clone());
+                    let nothing = self.collect(stream, &[], &[], false);
+                    aborted.push((sample.streams.len(), stream, steps));
+                    nothing
+                }
+            };
+            sample.streams.push(collected);
+        }
+        if !aborted.is_empty() {
+            let again: Vec<Cmd> = aborted.iter().flat_map(|(_, _, steps)| block(steps, false)).collect();
+            let (replies, spent) = self.send(&again).await?;
+            cost.add(spent);
+            let mut replies = replies.into_iter();
+            for (index, stream, steps) in aborted {
+                let part: Vec<Value> = replies.by_ref().take(steps.len()).collect();
+                sample.streams[index] = self.collect(stream, &steps, &part, false);
+            }
+        }
+        if let (Some(scan), Some(reply)) = (&request.scan, scan_reply) {
+            sample.scan = Some(self.scan(scan, &reply, &mut cost).await?);
+        }
+        sample.server = self.greeted.take().or(sample.server);
+        sample.denied = self.caps.denied.iter().copied().collect();
+        sample.cost = cost;
+        Ok(sample)
+    }
+
+    async fn entry(&mut self, key: &Name, id: EntryId) -> Result<EntryPayload, LinkFault> {
+        let (replies, _) = self.send(&[commands::one_entry(key, id)]).await?;
+        let fields: Part<Option<Vec<decode::Field>>> = replies.first().map_or(Ok(None), decode::entry);
+        Ok(EntryPayload { key: key.clone(), id, fields })
+    }
+}
+
+fn classify(endpoint: &str, error: &RedisError) -> LinkFault {
+    let endpoint = endpoint.to_owned();
+    let why = visible(error.detail().map_or_else(|| error.to_string(), str::to_owned).as_bytes());
+    let refused = matches!(error.kind(), ErrorKind::AuthenticationFailed) || matches!(error.code(), Some("WRONGPASS" | "NOAUTH" | "NOPERM"));
+    if error.is_timeout() {
+        LinkFault::Silent { endpoint, seconds: REPLY_TIMEOUT.as_secs() }
+    } else if refused {
+        LinkFault::Refused { endpoint, why }
+    } else if error.is_connection_dropped() {
+        LinkFault::Broken { endpoint, why }
+    } else {
+        LinkFault::NotReached { endpoint, why }
+    }
+}

@@ -1,0 +1,155 @@
+//! The polling task: owns the connection, keeps the interval, never has two polls in flight, never gives up.
+
+use super::{Link, LinkFault, Source, Target};
+use crate::{
+    clock::Clock,
+    core::{
+        id::EntryId,
+        name::Name,
+        sample::{EntryPayload, Request, Sample, ScanRequest},
+        time::Mono,
+    },
+};
+use std::time::Duration;
+use tokio::{
+    sync::{mpsc, watch},
+    time::{Instant, sleep_until},
+};
+
+/// What to poll and how often; the newest wins.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// What the next tick asks for.
+    pub request: Request,
+    /// Time from the start of one tick to the start of the next.
+    pub interval: Duration,
+}
+
+/// Something to do besides the ticks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Poll at once; the next tick is an interval later.
+    PollNow,
+    /// Fetch one entry with its payload.
+    Entry {
+        /// The stream.
+        key: Name,
+        /// The entry.
+        id: EntryId,
+    },
+}
+
+/// What the poller tells.
+#[derive(Debug)]
+pub enum Report {
+    /// A tick's sample, the step of discovery it answers, and the interval really kept.
+    Sampled(Box<Sample>, Option<ScanRequest>, Duration),
+    /// An entry that was ordered.
+    Entry(EntryPayload),
+    /// The connection is lost, or was not made; the next try is at this time.
+    Down {
+        /// What happened.
+        fault: LinkFault,
+        /// When the next try is made.
+        retry_at: Mono,
+        /// How many tries have failed in a row.
+        tries: u32,
+    },
+}
+
+/// A tick may take at most this share of the time: a reply slower than a tenth of the interval stretches it.
+const SHARE: u32 = 10;
+const FIRST_WAIT: Duration = Duration::from_millis(250);
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
+
+/// The polling task.
+#[derive(Debug)]
+pub struct Poller {
+    /// Where to connect.
+    pub target: Target,
+    /// For time stamps.
+    pub clock: Clock,
+    /// What to poll.
+    pub plan: watch::Receiver<Plan>,
+    /// What else to do.
+    pub orders: mpsc::Receiver<Order>,
+    /// Whom to tell.
+    pub reports: mpsc::Sender<Report>,
+}
+
+impl Poller {
+    /// Runs until nobody listens any more. `link` is the connection made before the screen came up.
+    pub async fn run(mut self, mut link: Option<Link>) {
+        let mut tries = 0;
+        loop {
+            let fault = match link.take() {
+                Some(open) => {
+                    let Some(fault) = self.poll(open, &mut tries).await else { return };
+                    fault
+                }
+                None => match Link::connect(&self.target, self.clock).await {
+                    Ok(open) => {
+                        link = Some(open);
+                        continue;
+                    }
+                    Err(fault) => fault,
+                },
+            };
+            tries += 1;
+            let wait = FIRST_WAIT.saturating_mul(1 << (tries - 1).min(8)).min(LONGEST_WAIT);
+            let retry_at = Mono(self.clock.mono().0 + wait.as_millis() as u64);
+            if self.reports.send(Report::Down { fault, retry_at, tries }).await.is_err() {
+                return;
+            }
+            if !self.wait_for_retry(Instant::now() + wait).await {
+                return;
+            }
+        }
+    }
+
+    /// Waits until the time comes or somebody asks for a poll; false when nobody listens any more.
+    async fn wait_for_retry(&mut self, until: Instant) -> bool {
+        loop {
+            tokio::select! {
+                () = sleep_until(until) => return true,
+                order = self.orders.recv() => match order {
+                    Some(Order::PollNow) => return true,
+                    Some(Order::Entry { .. }) => {}
+                    None => return false,
+                },
+            }
+        }
+    }
+
+    /// Ticks on one connection until it breaks; `None` when nobody listens any more.
+    async fn poll(&mut self, mut link: Link, tries: &mut u32) -> Option<LinkFault> {
+        let mut next = Instant::now();
+        loop {
+            tokio::select! {
+                () = sleep_until(next) => {}
+                order = self.orders.recv() => match order? {
+                    Order::PollNow => {}
+                    Order::Entry { key, id } => {
+                        match link.entry(&key, id).await {
+                            Ok(entry) => self.reports.send(Report::Entry(entry)).await.ok()?,
+                            Err(fault) => return Some(fault),
+                        }
+                        continue;
+                    }
+                },
+            }
+            let start = Instant::now();
+            let plan = self.plan.borrow_and_update().clone();
+            let sample = match link.sample(&plan.request).await {
+                Ok(sample) => sample,
+                Err(fault) => return Some(fault),
+            };
+            *tries = 0;
+            // counted from the start: a late tick is dropped, not made up for
+            let interval = plan.interval.max(start.elapsed().saturating_mul(SHARE));
+            next = start + interval;
+            let scan = plan.request.scan;
+            self.reports.send(Report::Sampled(Box::new(sample), scan, interval)).await.ok()?;
+        }
+    }
+}

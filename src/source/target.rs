@@ -1,0 +1,184 @@
+//! Which server: URLs and redis-cli's flags, made into one checked target.
+
+use redis::{ConnectionAddr, ConnectionInfo, IntoConnectionInfo, RedisConnectionInfo};
+use std::path::{Path, PathBuf};
+
+/// What is wrong with the server's address as given.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TargetError {
+    /// Not a URL that pelwatch reads.
+    #[error("'{0}' is not a server address: give redis://HOST:PORT/DB, valkey://…, unix:///PATH, or -h, -p and -s as for redis-cli")]
+    NotAnAddress(String),
+    /// TLS is not built in.
+    #[error("TLS (rediss:// or valkeys://) is not in this version: use a tunnel to a plain port, for example with stunnel or ssh -L")]
+    Tls,
+    /// Two ways to say where.
+    #[error("give the server once: either a URL, or -s, or -h and -p")]
+    Twice,
+}
+
+/// A server to connect to. Its `Debug` and its [`Target::endpoint`] never show the password.
+#[derive(Clone)]
+pub struct Target {
+    info: ConnectionInfo,
+    endpoint: String,
+}
+
+impl std::fmt::Debug for Target {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Target").field("endpoint", &self.endpoint).field("db", &self.db()).finish_non_exhaustive()
+    }
+}
+
+/// The parts as given on the command line.
+#[derive(Clone, Default)]
+pub struct Parts {
+    /// A URL.
+    pub url: Option<String>,
+    /// -h
+    pub host: Option<String>,
+    /// -p
+    pub port: Option<u16>,
+    /// -s
+    pub socket: Option<PathBuf>,
+    /// -n
+    pub db: Option<i64>,
+    /// --user
+    pub user: Option<String>,
+    /// -a, REDISCLI_AUTH or what --askpass read
+    pub password: Option<String>,
+}
+
+impl Target {
+    /// One target out of the parts; without any, redis-cli's default 127.0.0.1:6379.
+    ///
+    /// # Errors
+    /// When the URL cannot be read, asks for TLS, or two places are named.
+    pub fn new(parts: Parts) -> Result<Self, TargetError> {
+        let ways = usize::from(parts.url.is_some())
+            + usize::from(parts.socket.is_some())
+            + usize::from(parts.host.is_some() || parts.port.is_some());
+        if ways > 1 {
+            return Err(TargetError::Twice);
+        }
+        let (addr, settings) = match (parts.url, parts.socket) {
+            (Some(url), _) => from_url(&url)?,
+            (None, Some(path)) => (ConnectionAddr::Unix(path), RedisConnectionInfo::default()),
+            (None, None) => {
+                let host = parts.host.unwrap_or_else(|| "127.0.0.1".to_owned());
+                (ConnectionAddr::Tcp(host, parts.port.unwrap_or(6379)), RedisConnectionInfo::default())
+            }
+        };
+        let mut settings = settings.set_skip_set_lib_name();
+        if let Some(db) = parts.db {
+            settings = settings.set_db(db);
+        }
+        if let Some(user) = parts.user {
+            settings = settings.set_username(user);
+        }
+        if let Some(password) = parts.password {
+            settings = settings.set_password(password);
+        }
+        let endpoint = match &addr {
+            ConnectionAddr::Unix(path) => format!("unix:{}", crate::core::name::visible(path_bytes(path))),
+            ConnectionAddr::Tcp(host, port) => format!("{}:{port}", crate::core::name::visible(host.as_bytes())),
+            _ => "server".to_owned(),
+        };
+        let info = "redis://127.0.0.1"
+            .into_connection_info()
+            .map_err(|_| TargetError::NotAnAddress(endpoint.clone()))?
+            .set_addr(addr)
+            .set_redis_settings(settings);
+        Ok(Self { info, endpoint })
+    }
+
+    /// A server on a unix socket.
+    ///
+    /// # Errors
+    /// None in practice.
+    pub fn unix(path: &Path) -> Result<Self, TargetError> {
+        Self::new(Parts { socket: Some(path.to_owned()), ..Parts::default() })
+    }
+
+    /// The place in words, without secrets: `unix:/run/redis.sock` or `host:port`.
+    pub fn endpoint(&self) -> &str {
+        &self.endpoint
+    }
+
+    /// Number of the database.
+    pub fn db(&self) -> i64 {
+        self.info.redis_settings().db()
+    }
+
+    /// The words of redis-cli that reach the same place, for commands to copy; no password.
+    pub fn cli_words(&self) -> String {
+        let place = match self.info.addr() {
+            ConnectionAddr::Unix(path) => format!("-s {}", path.display()),
+            ConnectionAddr::Tcp(host, port) => format!("-h {host} -p {port}"),
+            _ => String::new(),
+        };
+        if self.db() == 0 { place } else { format!("{place} -n {}", self.db()) }
+    }
+
+    pub(super) fn info(&self) -> &ConnectionInfo {
+        &self.info
+    }
+}
+
+#[cfg(unix)]
+fn path_bytes(path: &Path) -> &[u8] {
+    std::os::unix::ffi::OsStrExt::as_bytes(path.as_os_str())
+}
+
+#[cfg(not(unix))]
+fn path_bytes(path: &Path) -> &[u8] {
+    path.to_str().unwrap_or("?").as_bytes()
+}
+
+fn from_url(url: &str) -> Result<(ConnectionAddr, RedisConnectionInfo), TargetError> {
+    let scheme = url.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
+    match scheme.as_deref() {
+        Some("rediss" | "valkeys") => return Err(TargetError::Tls),
+        Some("redis" | "valkey" | "unix" | "redis+unix" | "valkey+unix") => {}
+        // what was typed may hold a password, so at most its scheme is repeated
+        Some(other) => return Err(TargetError::NotAnAddress(format!("{}://…", crate::core::name::visible(other.as_bytes())))),
+        None => return Err(TargetError::NotAnAddress(crate::core::name::visible(url.split('@').next_back().unwrap_or("").as_bytes()))),
+    }
+    let info = url.into_connection_info().map_err(|_| TargetError::NotAnAddress(format!("{}://…", scheme.unwrap_or_default())))?;
+    Ok((info.addr().clone(), info.redis_settings().clone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn url(text: &str) -> Result<Target, TargetError> {
+        Target::new(Parts { url: Some(text.to_owned()), ..Parts::default() })
+    }
+
+    #[test]
+    fn reads_the_urls_that_people_bring() {
+        for (text, endpoint, db) in [
+            ("redis://10.0.0.1:7000/3", "10.0.0.1:7000", 3),
+            ("valkey://cache", "cache:6379", 0),
+            ("redis://user:secret@h:1/2", "h:1", 2),
+            ("unix:///run/redis.sock?db=1", "unix:/run/redis.sock", 1),
+        ] {
+            let target = url(text).unwrap_or_else(|e| panic!("{text}: {e}"));
+            assert_eq!((target.endpoint(), target.db()), (endpoint, db), "{text}");
+            assert!(!format!("{target:?}").contains("secret"));
+        }
+    }
+
+    #[test]
+    fn refuses_the_rest_in_a_sentence_without_secrets() {
+        assert_eq!(url("rediss://h").err(), Some(TargetError::Tls));
+        for bad in ["http://u:secret@h", "redis://u:secret@h:port", "nonsense", "://", "u:secret@", ""] {
+            let error = url(bad).err().map(|e| e.to_string()).unwrap_or_default();
+            assert!(error.contains("is not a server address"), "{bad}: {error}");
+            assert!(!error.contains("secret"), "{bad}: {error}");
+        }
+        let twice = Parts { url: Some("redis://h".into()), port: Some(1), ..Parts::default() };
+        assert_eq!(Target::new(twice).err(), Some(TargetError::Twice));
+    }
+}

@@ -1,0 +1,3 @@
+//! Terminal.
+/// Asks for a password.
+pub fn askpass() -> std::io::Result<String> { Ok(String::new()) }
