@@ -238,15 +238,16 @@ fn enter_group(app: &mut App, row: RowId) {
     app.tree_row = None;
     app.finding = 0;
     app.open.clear();
-    // the holder with something pending is what one came for
+    // the largest holder is what one came for
     let first = app.group().and_then(|(_, group)| {
-        let rows = branches(app, group);
-        rows.iter().find_map(|row| match row {
-            Branch::Consumer { name, pending, .. } if *pending > 0 => Some(name.cloned()),
+        let holders = branches(app, group).into_iter().filter_map(|row| match row {
+            Branch::Consumer { name, pending, .. } if pending > 0 => Some((pending, name.cloned())),
             _ => None,
-        })
+        });
+        holders.reduce(|most, next| if next.0 > most.0 { next } else { most }).map(|(_, name)| name)
     });
     if let Some(name) = first {
+        app.tree_row = Some(TreeRow::Consumer(name.clone()));
         app.open.insert(name);
     }
 }

@@ -3,14 +3,18 @@
 use super::theme::Theme;
 use crate::app::{
     cells::{pad, width},
-    screen::{Bar, Column, Line, Span, Table, Tone},
+    screen::{Bar, Column, Line, Span, Table, TableRow, Tone},
 };
 use ratatui::{Frame, layout::Rect, text};
+
+/// What belongs to the row above stands a little in.
+const INDENT: &str = "    ";
 
 /// Columns that fit, with their widths. The ones that grow share what is left.
 fn fit(table: &Table, room: usize) -> Vec<(usize, usize)> {
     let needed = |index: usize, column: &Column| {
-        let content = table.rows.iter().map(|row| row.cells.get(index).map_or(0, |cell| width(&cell.text))).max().unwrap_or(0);
+        let indent = |row: &TableRow| if row.nested && index == 0 { INDENT.len() } else { 0 };
+        let content = table.rows.iter().map(|row| row.cells.get(index).map_or(0, |cell| width(&cell.text) + indent(row))).max().unwrap_or(0);
         content.clamp(column.least, column.most)
     };
     let mut kept: Vec<(usize, &Column)> = table.columns.iter().enumerate().collect();
@@ -60,7 +64,7 @@ pub fn draw_table(frame: &mut Frame, area: Rect, table: &Table, theme: &Theme) {
         let mut cells = vec![Span { text: if picked { "▌ " } else { "  " }.to_owned(), tone: Tone::Accent, bold: picked }];
         for (index, width) in &widths {
             let Some(cell) = row.cells.get(*index) else { continue };
-            let indent = if row.nested && *index == 0 { "    " } else { "" };
+            let indent = if row.nested && *index == 0 { INDENT } else { "" };
             let text = pad(&format!("{indent}{}", cell.text), *width, table.columns[*index].right) + " ";
             cells.push(Span { text, tone: cell.tone, bold: cell.bold || picked });
         }

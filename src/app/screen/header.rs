@@ -13,7 +13,7 @@ pub fn view(app: &App, now: Now, clock: &str) -> Bar {
     let store = app.shown();
     let mut left: Vec<(u8, Line)> = vec![(0, vec![bold("pelwatch", Tone::Accent)])];
     left.push((0, severity(app)));
-    left.push((5, vec![span("read-only", Tone::Dim)]));
+    left.push((4, vec![span("RO", Tone::Dim)]));
     let server = &store.server;
     if !server.flavor.is_empty() {
         left.push((3, vec![span(format!("{} {}", server.flavor, server.version), Tone::Plain)]));
@@ -24,7 +24,7 @@ pub fn view(app: &App, now: Now, clock: &str) -> Bar {
         (Some(role), _) => left.push((6, vec![span(role, Tone::Dim)])),
         (None, _) => {}
     }
-    left.push((4, vec![span(&app.endpoint, Tone::Dim)]));
+    left.push((5, vec![span(&app.endpoint, Tone::Dim)]));
     Bar { left, right: right(app, now, clock) }
 }
 
@@ -76,8 +76,8 @@ fn right(app: &App, now: Now, clock: &str) -> Vec<(u8, Line)> {
             };
             right.push((0, vec![span("● ", Tone::Accent), span(pace, Tone::Plain)]));
             let cost = app.store.last_cost;
-            right.push((2, vec![span(format!("{:>5}", reply(cost.slowest_reply_us)), Tone::Dim)]));
-            right.push((5, vec![span(format!("{:>3} cmds {:>6}", cost.commands, bytes(cost.bytes_in)), Tone::Dim)]));
+            let text = format!("cost {:>2} cmds {:>5} {:>5}", cost.commands, bytes(cost.bytes_in), reply(cost.slowest_reply_us));
+            right.push((2, vec![span(text, Tone::Dim)]));
         }
     }
     right.push((3, vec![span(clock, Tone::Dim)]));

@@ -36,13 +36,13 @@ const COLUMNS: [Column; 13] = [
     Column { title: "stream", least: 8, most: 28, rank: 0, right: false },
     Column { title: "group", least: 8, most: 24, rank: 0, right: false },
     Column { title: "lag", least: 9, most: 9, rank: 0, right: true },
-    Column { title: "last minute", least: 12, most: 12, rank: 6, right: false },
-    Column { title: "pending", least: 8, most: 8, rank: 1, right: true },
-    Column { title: "oldest", least: 7, most: 7, rank: 2, right: true },
-    Column { title: "active", least: 7, most: 7, rank: 4, right: true },
+    Column { title: "last minute", least: 11, most: 11, rank: 6, right: false },
+    Column { title: "pending", least: 7, most: 8, rank: 1, right: true },
+    Column { title: "oldest", least: 8, most: 8, rank: 2, right: true },
+    Column { title: "active", least: 6, most: 7, rank: 4, right: true },
     Column { title: "in/s", least: 6, most: 6, rank: 5, right: true },
     Column { title: "out/s", least: 6, most: 6, rank: 5, right: true },
-    Column { title: "drained in", least: 10, most: 10, rank: 8, right: true },
+    Column { title: "drains in", least: 9, most: 9, rank: 8, right: true },
     Column { title: "behind", least: 7, most: 7, rank: 7, right: true },
     Column { title: "finding", least: 14, most: 30, rank: 3, right: false },
 ];
@@ -170,7 +170,7 @@ pub fn lag_cell(group: &GroupState) -> Span {
 }
 
 fn lag_spark(history: &History) -> String {
-    const CELLS: usize = 12;
+    const CELLS: usize = 10;
     let points: Vec<_> = history.window(60_000).collect();
     let Some(newest) = points.last().map(|point| point.at) else { return String::new() };
     let mut values = [None; CELLS];
@@ -188,6 +188,13 @@ fn count_cell(count: i64) -> Span {
 
 /// The longest idle time of a pending entry; `≥` in front when only a part of the PEL is known.
 pub fn oldest_cell(group: &GroupState, now: Now) -> Span {
+    // rows older than the count beside them may be acknowledged by now: a past value, so it stands still and is dim
+    if group.pel.at < group.at {
+        return match group.oldest_idle(group.pel.at).value() {
+            Some(ms) => span(format!("({})", age(ms)), Tone::Dim),
+            None => span("?", Tone::Dim),
+        };
+    }
     match group.oldest_idle(now.mono) {
         Extreme::Exact(Some((ms, _))) => span(age(ms), heat(ms)),
         Extreme::AtLeast(ms, _) => span(format!("≥{}", age(ms)), heat(ms)),

@@ -17,11 +17,11 @@ pub fn lines(app: &App, stream: &StreamState, group: &GroupState, now: Now) -> V
     let room = usize::from(app.size.0).saturating_sub(4).max(10);
     let Some(facts) = &stream.facts else { return Vec::new() };
     if facts.length == 0 && group.facts.pending == 0 {
-        return vec![vec![span("The stream is empty.", Tone::Dim)], Vec::new(), counts(facts, group)];
+        return vec![vec![span("The stream is empty.", Tone::Dim)], Vec::new(), Vec::new(), counts(facts, group)];
     }
     let cells = group.cells(stream);
     if cells.is_empty() && app.zoom != Zoom::Stream {
-        return vec![vec![span("fetching the entries around the cursor …", Tone::Dim)], Vec::new(), counts(facts, group)];
+        return vec![vec![span("fetching the entries around the cursor …", Tone::Dim)], Vec::new(), Vec::new(), counts(facts, group)];
     }
     let picked = (app.pane == Pane::Strip).then_some(app.entry.unwrap_or(group.facts.cursor));
     let look = Look { group, picked, now: now.mono, room };
@@ -30,8 +30,31 @@ pub fn lines(app: &App, stream: &StreamState, group: &GroupState, now: Now) -> V
         Zoom::Cells => one_by_one(&cells, &look),
         Zoom::Stream => whole(stream, facts, &look),
     };
+    lines.truncate(2);
+    lines.push(proportions(facts, group, room));
     lines.push(counts(facts, group));
     lines
+}
+
+/// Retained entries by state, as a bar: what is behind the cursor and done, what is pending, what is still to come.
+fn proportions(facts: &StreamFacts, group: &GroupState, room: usize) -> Line {
+    let room = room.saturating_sub(1).max(4) as i64;
+    let (Some(waiting), true) = (group.lag.value, facts.length > 0) else { return Line::new() };
+    let waiting = waiting.clamp(0, facts.length);
+    let pending = group.facts.pending.clamp(0, facts.length - waiting);
+    let acked = facts.length - waiting - pending;
+    // whatever there is shows: a single entry of a million still gets a cell
+    let cells = |n: i64| if n == 0 { 0 } else { (n * room / facts.length).max(1) };
+    let (pending_cells, new_cells) = (cells(pending), cells(waiting));
+    let acked_cells = (room - pending_cells - new_cells).max(i64::from(acked > 0));
+    let run = |glyph: &str, n: i64, tone| span(glyph.repeat(n.max(0) as usize), tone);
+    let tone = group.pel.oldest_idle().value().map_or(Tone::Heat(0), heat);
+    vec![
+        run("━", if acked > 0 { acked_cells } else { 0 }, Tone::Dim),
+        run("▓", pending_cells, tone),
+        bold("┃", Tone::Accent),
+        run("░", new_cells, Tone::New),
+    ]
 }
 
 struct Look<'a> {
@@ -122,7 +145,35 @@ fn entries(cells: &[Cell], look: &Look) -> Vec<Line> {
     if split == shown.len() {
         bar(&mut ids_line, &mut owners_line, &mut cursor_at);
     }
-    vec![ids_line, owners_line, cursor_line(cursor, cursor_at, look.room)]
+    vec![ids_line, with_cursor(owners_line, &cursor_line(cursor, cursor_at, look.room), cursor_at, look.room)]
+}
+
+/// The cursor's label goes beside the owners where that side of the line is free: new entries have none.
+fn with_cursor(owners: Line, label: &Line, at: usize, room: usize) -> Line {
+    let text: String = label.iter().map(|span| span.text.as_str()).collect();
+    let right = text.trim_start().starts_with('▲');
+    let free = |from: usize, to: usize| {
+        let line: String = owners.iter().map(|span| span.text.as_str()).collect();
+        line.chars().skip(from).take(to.saturating_sub(from)).all(|c| c == ' ')
+    };
+    let mut out = Line::new();
+    let mut used = 0;
+    if right && free(at, room) {
+        for span in owners {
+            let keep = at.saturating_sub(used);
+            let cut: String = span.text.chars().take(keep).collect();
+            used += width(&span.text);
+            out.push(Span { text: cut, ..span });
+        }
+        let gap = at.saturating_sub(out.iter().map(|span| width(&span.text)).sum());
+        out.push(span(" ".repeat(gap), Tone::Dim));
+        out.push(span(text.trim_start(), Tone::Accent));
+        return out;
+    }
+    if owners.iter().all(|span| span.text.trim().is_empty()) {
+        return label.clone();
+    }
+    owners
 }
 
 /// The picked entry keeps its width: its last blank becomes the mark.
@@ -157,8 +208,7 @@ fn one_by_one(cells: &[Cell], look: &Look) -> Vec<Line> {
     if split == shown.len() {
         line.push(bold("┃", Tone::Accent));
     }
-    let ends = shown.first().zip(shown.last()).map_or(Vec::new(), |(first, last)| ends_line(first.id, last.id, look.room));
-    vec![line, ends, cursor_line(cursor, split, look.room)]
+    vec![line, cursor_line(cursor, split, look.room)]
 }
 
 fn push_run(line: &mut Line, glyph: char, tone: Tone, bold: bool) {
@@ -168,16 +218,10 @@ fn push_run(line: &mut Line, glyph: char, tone: Tone, bold: bool) {
     }
 }
 
-fn ends_line(first: EntryId, last: EntryId, room: usize) -> Line {
-    let (first, last) = (first.to_string(), last.to_string());
-    let gap = room.saturating_sub(2 + width(&first) + width(&last)).max(1);
-    vec![span(format!("{first}{}{last}", " ".repeat(gap)), Tone::Dim)]
-}
-
 /// Zoom 3: the whole retained stream, placed by id, with every group's cursor.
 fn whole(stream: &StreamState, facts: &StreamFacts, look: &Look) -> Vec<Line> {
     let (Some(first), Some(last)) = (facts.first, facts.last) else {
-        return vec![vec![span("nothing is retained", Tone::Dim)], Vec::new(), Vec::new()];
+        return vec![vec![span("nothing is retained", Tone::Dim)], Vec::new()];
     };
     let room = look.room.saturating_sub(2).max(10);
     let place = |id: EntryId| -> usize { (share(first, last, id) * (room - 1) as f64).round() as usize };
@@ -207,7 +251,7 @@ fn whole(stream: &StreamState, facts: &StreamFacts, look: &Look) -> Vec<Line> {
             names = pad(&names, start, false) + &text + " ";
         }
     }
-    vec![line, vec![span(names, Tone::Accent)], ends_line(first, last, look.room)]
+    vec![line, vec![span(names, Tone::Accent)]]
 }
 
 /// Where an id lies between two others, by its first half, or by the second where the first is the same.

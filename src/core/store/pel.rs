@@ -85,6 +85,14 @@ impl Pel {
         *self = Self { rows: Vec::new(), known: vec![(EntryId::MIN, EntryId::MAX)], at, complete: true };
     }
 
+    /// Notes how much is pending by a newer count: rows that do not add up to it are a part at best.
+    pub fn check(&mut self, pending: i64) {
+        if self.rows.len() as i64 != pending && self.complete {
+            self.complete = false;
+            self.known.clear();
+        }
+    }
+
     fn last_id(&self) -> EntryId {
         self.rows.last().map_or(EntryId::MIN, |row| row.id)
     }

@@ -133,7 +133,7 @@ impl Store {
         StreamRequest { key: stream.key.clone(), groups, ranges }
     }
 
-    /// The groups in the background whose turn it is: those with something pending, or never looked into.
+    /// The groups in the background whose turn it is. Those with nothing pending, too: by the time of the reply they may have.
     fn glances(&self, focus: &Focus) -> Vec<(Name, Name)> {
         let focused = |key: &Name, name: &Name| match focus {
             Focus::Group { key: k, group, .. } => k == key && group == name,
@@ -143,7 +143,6 @@ impl Store {
         let all: Vec<(Name, Name)> = self
             .groups()
             .filter(|(stream, group)| stream.is_ok() && group.fault.is_none() && !focused(&stream.key, group.name()))
-            .filter(|(_, group)| group.facts.pending > 0 || group.consumers.is_none())
             .map(|(stream, group)| (stream.key.clone(), group.name().clone()))
             .collect();
         let most = GLANCES.min(all.len());
@@ -163,17 +162,14 @@ impl Store {
     }
 
     fn page_request(&self, stream: &StreamState, group: &GroupState, open: &[Name]) -> GroupRequest {
-        let mut pages = Vec::new();
-        if group.facts.pending > 0 {
-            pages.push(page(EntryId::MIN, EntryId::MAX, PAGE_ROWS, None));
-            if group.facts.pending > PAGE_ROWS as i64 {
-                let cursor = group.facts.cursor;
-                let from = stream.window.ids().rev().filter(|id| *id <= cursor).nth(PAGE_ROWS).unwrap_or(EntryId::MIN);
-                if from > group.pel.known_to() {
-                    pages.push(page(from, EntryId::MAX, PAGE_ROWS, None));
-                }
-                pages.extend(open.iter().take(3).map(|name| page(EntryId::MIN, EntryId::MAX, PAGE_ROWS, Some(name.clone()))));
+        let mut pages = vec![page(EntryId::MIN, EntryId::MAX, PAGE_ROWS, None)];
+        if group.facts.pending > PAGE_ROWS as i64 {
+            let cursor = group.facts.cursor;
+            let from = stream.window.ids().rev().filter(|id| *id <= cursor).nth(PAGE_ROWS).unwrap_or(EntryId::MIN);
+            if from > group.pel.known_to() {
+                pages.push(page(from, EntryId::MAX, PAGE_ROWS, None));
             }
+            pages.extend(open.iter().take(3).map(|name| page(EntryId::MIN, EntryId::MAX, PAGE_ROWS, Some(name.clone()))));
         }
         GroupRequest {
             name: group.name().clone(),
@@ -284,11 +280,10 @@ fn page(from: EntryId, to: EntryId, count: usize, consumer: Option<Name>) -> Pag
 }
 
 fn glance(group: &GroupState) -> GroupRequest {
-    let some = group.facts.pending > 0;
     GroupRequest {
         name: group.name().clone(),
         consumers: group.facts.consumers <= MANY_CONSUMERS,
-        summary: some && group.facts.consumers > MANY_CONSUMERS,
-        pages: if some { vec![page(EntryId::MIN, EntryId::MAX, GLANCE_ROWS, None)] } else { Vec::new() },
+        summary: group.facts.consumers > MANY_CONSUMERS,
+        pages: vec![page(EntryId::MIN, EntryId::MAX, GLANCE_ROWS, None)],
     }
 }

@@ -35,7 +35,7 @@ pub fn draw(frame: &mut Frame, area: Rect, view: &GroupView, theme: &Theme) {
     let labels = vec!["0".to_owned(), most.to_string()];
     let dim = theme.style(Tone::Dim);
     let chart = Chart::new(sets)
-        .block(framed(&title, &number, theme, false))
+        .block(framed(&title, &number, area.width, theme, false))
         .x_axis(Axis::default().bounds([-view.span_s, 0.0]).style(dim))
         .y_axis(Axis::default().bounds([0.0, most as f64]).labels(labels).style(dim))
         .legend_position(None);

@@ -20,7 +20,7 @@ pub fn draw(frame: &mut Frame, area: Rect, view: &OverlayView, theme: &Theme) {
     let more = needed > usize::from(high.saturating_sub(2));
     let number: Line = if more { vec![span("j k scroll  Esc closes", Tone::Dim)] } else { vec![span("Esc closes", Tone::Dim)] };
     frame.render_widget(Clear, place);
-    frame.render_widget(framed(&vec![bold(&view.title, Tone::Accent)], &number, theme, true), place);
+    frame.render_widget(framed(&vec![bold(&view.title, Tone::Accent)], &number, place.width, theme, true), place);
     let lines: Vec<_> = view.lines.iter().map(|line| theme.line(line)).collect();
     let scroll = (view.scroll as u16).min((needed as u16).saturating_sub(high.saturating_sub(2)));
     let text = Paragraph::new(Text::from(lines)).wrap(Wrap { trim: false }).scroll((scroll, 0));

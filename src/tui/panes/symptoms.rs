@@ -11,7 +11,7 @@ use crate::{
 use ratatui::{Frame, layout::Rect};
 
 pub fn draw(frame: &mut Frame, area: Rect, view: &SymptomsView, theme: &Theme, focused: bool) {
-    frame.render_widget(framed(&vec![bold("Symptoms", Tone::Plain)], &view.number, theme, focused), area);
+    frame.render_widget(framed(&vec![bold("Symptoms", Tone::Plain)], &view.number, area.width, theme, focused), area);
     draw_items(frame, inside(area), &view.items, &view.note, theme);
 }
 
