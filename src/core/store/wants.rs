@@ -62,6 +62,9 @@ const MOST_CONSUMERS: i64 = 5000;
 const LARGE_FACTS: u64 = 64 * 1024;
 /// A new pass of discovery starts so long after the last.
 const RESCAN_MS: u64 = 5000;
+/// Steps of SCAN a tick until every stream was found once, so that a large database shows its streams within seconds; each
+/// step costs less than a millisecond.
+const FIRST_STEPS: usize = 20;
 /// A key of the wrong type is looked at again every so many ticks.
 const WRONG_TYPE_TICKS: u64 = 10;
 
@@ -78,6 +81,11 @@ impl Store {
         Request { streams, scan: self.scan_request(now), server: self.ticks.is_multiple_of(10) }
     }
 
+    /// Whether the first pass of discovery is still under way.
+    pub fn is_searching(&self) -> bool {
+        !self.discovery.complete && self.scan_request(Mono(0)).is_some()
+    }
+
     /// Begins a full reading: what earlier ones fetched counts no more.
     pub fn begin_reading(&mut self, now: Mono) {
         self.reading_since = now;
@@ -85,8 +93,7 @@ impl Store {
 
     /// Whether a full reading has more to fetch.
     pub fn is_hungry(&self) -> bool {
-        let scanning = self.scan_request(Mono(0)).is_some() && !self.discovery.complete;
-        scanning
+        self.is_searching()
             || self.streams.values().any(|stream| {
                 stream.state == RowState::Loading
                     || stream.groups.values().filter(|group| self.wants_group(group.name()) && group.fault.is_none()).any(|group| {
@@ -264,7 +271,8 @@ impl Store {
             return None;
         }
         let cursor = if self.discovery.cursor.is_empty() { "0".to_owned() } else { self.discovery.cursor.clone() };
-        Some(ScanRequest { cursor, pattern: self.settings.patterns.get(self.discovery.pattern).cloned() })
+        let steps = if self.discovery.complete { 1 } else { FIRST_STEPS };
+        Some(ScanRequest { cursor, pattern: self.settings.patterns.get(self.discovery.pattern).cloned(), steps })
     }
 }
 
