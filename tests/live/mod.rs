@@ -1,6 +1,8 @@
 //! Watching a real server the way the program does, beside the truth as plain commands tell it.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used)]
 
+mod truth;
+
 use std::collections::HashMap;
 
 use pelwatch::clock::Clock;
@@ -14,6 +16,7 @@ use redis::{FromRedisValue, Value};
 use tokio::runtime::{Builder, Runtime};
 
 use super::support::TestServer;
+pub use truth::{Truth, judge};
 
 /// How closely a watcher looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
