@@ -45,13 +45,15 @@ impl Store {
         }
         if stream.is_ok() {
             match sample.groups {
-                Ok(groups) => self.fold_groups(&mut stream, groups, sample.ranges, at, now),
+                Ok(groups) => self.fold_groups(&mut stream, groups, sample.ranges, at, now, full),
                 Err(Fault::Missing) => self.lose_stream(&mut stream, Fault::Missing, now),
                 Err(fault) => stream.groups_fault = Some(fault),
             }
             for detail in sample.details {
                 self.fold_detail(&mut stream, detail, at, now, full);
             }
+            let gone: Vec<_> = stream.groups.values().map(|group| group.payload_gone(&stream)).collect();
+            stream.groups.values_mut().zip(gone).for_each(|(group, gone)| group.remember_gone(gone));
         }
         self.streams.insert(sample.key, stream);
     }
@@ -118,6 +120,7 @@ impl Store {
         ranges: Vec<(RangeRequest, Part<RangeIds>)>,
         at: Mono,
         now: Now,
+        full: bool,
     ) {
         stream.groups_fault = None;
         let Some(facts) = stream.facts.clone() else { return };
@@ -134,6 +137,10 @@ impl Store {
         let family = self.server.lag_family();
         for new in groups {
             self.fold_group(stream, &facts, new, family, at, now);
+        }
+        // the rounds of a full reading add up; between ticks of the screen rows grow old
+        for group in stream.groups.values_mut().filter(|group| !full && group.facts.pending > 0) {
+            group.pel.outdate(group.facts.pending);
         }
     }
 

@@ -64,6 +64,8 @@ pub struct GroupState {
     pub summary: Option<PendingSummary>,
     /// Pending rows known.
     pub pel: Pel,
+    /// What was said of lost payloads when the pending rows were last of the same moment as the stream.
+    gone: Option<(i64, bool)>,
     /// Why they could not be fetched.
     pub pel_fault: Option<Fault>,
     /// Entries seen delivered again, oldest first.
@@ -98,6 +100,7 @@ impl GroupState {
             consumers_at: at,
             summary: None,
             pel: Pel::default(),
+            gone: None,
             pel_fault: None,
             redeliveries: VecDeque::new(),
             handled_ms: VecDeque::new(),
@@ -140,12 +143,20 @@ impl GroupState {
 
     /// Pending entries without payload: the number known to be gone, and whether it is the number of all.
     pub fn payload_gone(&self, stream: &StreamState) -> Option<(i64, bool)> {
+        if self.pel.is_stale() {
+            // entries acknowledged since may be trimmed rightly: rows of then are not held against the stream of now
+            return self.gone.map(|(gone, _)| (gone.min(self.facts.pending), false));
+        }
         if !self.pel.is_fetched() {
             return None;
         }
         let fates: Vec<Option<bool>> = self.pel.rows.iter().map(|row| stream.has_entry(row.id)).collect();
         let gone = fates.iter().filter(|fate| **fate == Some(false)).count() as i64;
         Some((gone, self.pel.complete && !fates.contains(&None)))
+    }
+
+    pub(super) fn remember_gone(&mut self, gone: Option<(i64, bool)>) {
+        self.gone = gone;
     }
 
     /// The strip of this group.
