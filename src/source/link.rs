@@ -131,7 +131,7 @@ impl Link {
     }
 
     /// Sends commands as one pipeline: one round trip, an answer or an error for each.
-    async fn send(&mut self, commands: &[Cmd]) -> Result<(Vec<Value>, Cost), LinkFault> {
+    pub(super) async fn send(&mut self, commands: &[Cmd]) -> Result<(Vec<Value>, Cost), LinkFault> {
         if commands.is_empty() {
             return Ok((Vec::new(), Cost::default()));
         }
