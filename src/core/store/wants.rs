@@ -243,7 +243,7 @@ impl Store {
         if !window.covers(start) && !(start < lo && window.reaches_start(facts)) {
             return fresh();
         }
-        if !window.is_trusted() && !window.is_complete(facts) && (unsure || self.ticks.is_multiple_of(10)) {
+        if !window.is_trusted() && !window.is_complete(facts) && (unsure || depth == Depth::Full || self.ticks.is_multiple_of(10)) {
             return fresh();
         }
         let mut more = Vec::new();
