@@ -32,7 +32,6 @@ impl Store {
             self.fold_scan(found, scanned, sample.at);
         }
         self.ticks += 1;
-        self.advance_turn();
         self.sampled = Some(now);
         symptoms::remember(self, now);
     }
@@ -202,6 +201,7 @@ impl Store {
     fn fold_detail(&mut self, stream: &mut StreamState, detail: GroupDetail, at: Mono, now: Now, full: bool) {
         let key = stream.key.clone();
         let Some(group) = stream.groups.get_mut(&detail.name) else { return };
+        group.looked = Some(at);
         match detail.consumers {
             Some(Ok(consumers)) => {
                 let held = |name: &Name| consumers.iter().any(|consumer| consumer.name == *name);

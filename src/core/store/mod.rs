@@ -135,8 +135,6 @@ pub struct Store {
     pub discovery: Discovery,
     /// When the running full reading began.
     reading_since: Mono,
-    /// Round-robin position of the background details.
-    turn: usize,
 }
 
 impl Store {
