@@ -1,5 +1,7 @@
 //! Parse, pick the mode, exit code; nothing else.
 
+#![forbid(unsafe_code)]
+
 use clap::Parser;
 use pelwatch::{cli::{Cli, Command}, run};
 use std::process::ExitCode;
@@ -16,7 +18,8 @@ fn main() -> ExitCode {
     let result = runtime.block_on(async {
         match &cli.command {
             Some(Command::Snapshot(args)) => run::snapshot(args).await,
-            _ => Ok(()),
+            Some(Command::Demo(args)) => run::demo(args).await,
+            None => run::dashboard(&cli.server, &cli.watch, &cli.screen).await,
         }
     });
     match result {

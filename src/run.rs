@@ -1,16 +1,25 @@
 //! From the command line to an exit code: 0 done, 2 bad usage, 3 server not reached.
 
 use crate::{
-    cli::{ServerArgs, SnapshotArgs, WatchArgs},
+    cli::{DemoArgs, ScreenArgs, ServerArgs, SnapshotArgs, WatchArgs},
     clock::Clock,
     core::{name::{Name, visible}, store::Settings},
+    demo::{self, PrivateServer},
     report,
     source::{Link, LinkFault, Target, TargetError, target::Parts},
+    tui::{self, Options, Theme},
 };
 use std::{
     ffi::OsStr,
-    io::{self, Write},
+    io::{self, IsTerminal, Write},
+    path::Path,
     process::ExitCode,
+    time::Duration,
+};
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    task::JoinSet,
+    time::Instant,
 };
 
 /// Why pelwatch ends without having done what it was asked for.
@@ -126,4 +135,72 @@ pub async fn snapshot(args: &SnapshotArgs) -> Result<(), Failure> {
     };
     io::stdout().lock().write_all(text.as_bytes())?;
     Ok(())
+}
+
+fn theme(args: &ScreenArgs) -> Theme {
+    Theme::choose(args.color, args.ascii, |name| std::env::var(name).ok())
+}
+
+/// `pelwatch`: the dashboard.
+///
+/// # Errors
+/// When the server is not reached, there is no terminal, or a task panics.
+pub async fn dashboard(server: &ServerArgs, watch: &WatchArgs, screen: &ScreenArgs) -> Result<(), Failure> {
+    let options = Options { settings: settings(watch)?, interval: watch.interval, theme: theme(screen) };
+    tui::dashboard(target(server)?, options, Clock::start(), JoinSet::new()).await
+}
+
+/// Text snapshots of the demo come so often.
+const DEMO_EVERY: Duration = Duration::from_secs(2);
+
+/// `pelwatch demo`: a private server with a real workload, watched on a terminal, or printed where there is none. The server
+/// goes when this function is left, however that happens.
+///
+/// # Errors
+/// When no server can be started, or the workload loses it.
+pub async fn demo(args: &DemoArgs) -> Result<(), Failure> {
+    // the same way out for all signals that end a program: leaving this scope stops the server
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut hang_up = signal(SignalKind::hangup())?;
+    let server = PrivateServer::start()?;
+    demo::seed(server.socket()).await?;
+    let settings = Settings { gone_after_ms: demo::GONE_AFTER_MS as i64, ..Settings::default() };
+    let mut workload = JoinSet::new();
+    let socket = server.socket().to_owned();
+    workload.spawn(async move {
+        match demo::drive(socket).await {
+            Ok(never) => match never {},
+            Err(error) => Failure::Demo(error),
+        }
+    });
+    if io::stdout().is_terminal() {
+        let options = Options { settings, interval: Duration::from_secs(1), theme: theme(&args.screen) };
+        return tui::dashboard(Target::unix(server.socket())?, options, Clock::start(), workload).await;
+    }
+    tokio::select! {
+        result = print_demo(server.socket(), settings, args.length) => result,
+        Some(Ok(failure)) = workload.join_next() => Err(failure),
+        _ = terminate.recv() => Ok(()),
+        _ = interrupt.recv() => Ok(()),
+        _ = hang_up.recv() => Ok(()),
+    }
+}
+
+async fn print_demo(socket: &Path, settings: Settings, length: Duration) -> Result<(), Failure> {
+    let clock = Clock::start();
+    let target = Target::unix(socket)?;
+    let mut link = Link::connect(&target, clock).await?;
+    let mut reading = report::Reading::new(settings, clock);
+    let end = Instant::now() + length;
+    loop {
+        let next = Instant::now() + DEMO_EVERY;
+        reading.once(&mut link).await?;
+        let text = report::text(&reading.store, target.endpoint(), clock.now());
+        io::stdout().lock().write_all(format!("{text}\n").as_bytes())?;
+        if next > end {
+            return Ok(());
+        }
+        tokio::time::sleep_until(next).await;
+    }
 }

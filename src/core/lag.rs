@@ -138,7 +138,7 @@ pub fn resolve(inputs: &Inputs) -> Lag {
     let trusted = reported.filter(|_| counters_agree(stream, group));
     match (trusted, family) {
         (Some(n), LagFamily::B | LagFamily::C) if (1..=most).contains(&n) => return of(LagKind::Exact, n, None),
-        (Some(n), LagFamily::A | LagFamily::Unknown) => match drift {
+        (Some(n), LagFamily::A | LagFamily::Unknown) => match drift.or(untouched(stream)) {
             Some(drift) if family == LagFamily::A && (1..=most).contains(&(n - drift)) => {
                 return of(LagKind::Exact, n - drift, None);
             }
@@ -165,6 +165,12 @@ pub fn resolve(inputs: &Inputs) -> Lag {
         Known::Denied | Known::Unasked => "not asked for",
     };
     of(LagKind::AtMost, most, Some(reason))
+}
+
+/// A stream from which nothing was ever removed gives its counters nothing to miss.
+fn untouched(stream: &StreamFacts) -> Drift {
+    let whole = stream.entries_added.value() == Some(stream.length);
+    (whole && stream.max_deleted.value() == Some(EntryId::MIN)).then_some(0)
 }
 
 fn counted_more(count: Option<Count>, reported: i64) -> bool {

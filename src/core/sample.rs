@@ -73,6 +73,8 @@ pub struct ScanRequest {
     pub cursor: String,
     /// Glob for MATCH, bytes as typed; `None` for all.
     pub pattern: Option<Name>,
+    /// Steps that may be taken one after the other, each with a COUNT of 1,000.
+    pub steps: usize,
 }
 
 /// Why a part of the sample has no value.

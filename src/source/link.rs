@@ -364,7 +364,20 @@ impl Source for Link {
             }
         }
         if let (Some(scan), Some(reply)) = (&request.scan, scan_reply) {
-            sample.scan = Some(self.scan(scan, &reply, &mut cost).await?);
+            let mut found = self.scan(scan, &reply, &mut cost).await?;
+            for _ in 1..scan.steps {
+                if found.cursor == "0" || found.fault.is_some() {
+                    break;
+                }
+                let next = ScanRequest { cursor: found.cursor.clone(), ..scan.clone() };
+                let (replies, more) = self.send(&[commands::scan(&next, !self.caps.no_scan_type)]).await?;
+                cost.add(more);
+                let mut step = self.scan(&next, &replies[0], &mut cost).await?;
+                found.keys.append(&mut step.keys);
+                found.cursor = step.cursor;
+                found.fault = step.fault;
+            }
+            sample.scan = Some(found);
         }
         sample.server = self.greeted.take().or(sample.server);
         sample.denied = self.caps.denied.iter().copied().collect();

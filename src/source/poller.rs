@@ -145,6 +145,7 @@ impl Poller {
                 Err(fault) => return Some(fault),
             };
             *tries = 0;
+            rehearse_panic();
             // counted from the start: a late tick is dropped, not made up for
             let interval = plan.interval.max(start.elapsed().saturating_mul(SHARE));
             next = start + interval;
@@ -152,4 +153,10 @@ impl Poller {
             self.reports.send(Report::Sampled(Box::new(sample), scan, interval)).await.ok()?;
         }
     }
+}
+
+/// In debug builds only: the end-to-end test of a panic in a task has to be able to cause one.
+fn rehearse_panic() {
+    #[cfg(debug_assertions)]
+    assert!(std::env::var_os("PELWATCH_REHEARSE_PANIC").is_none(), "a panic rehearsed in the polling task");
 }

@@ -46,3 +46,5 @@ pub fn process_exists(pid: u32) -> bool {
         .expect("sh runs")
         .success()
 }
+
+pub mod pty;

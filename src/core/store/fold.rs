@@ -171,6 +171,8 @@ impl Store {
             let old = std::mem::take(&mut group.pel);
             group.pel.set_empty(at);
             group.follow(&old, at);
+        } else {
+            group.pel.check(new.pending);
         }
         group.facts = new;
         group.at = at;

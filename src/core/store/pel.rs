@@ -100,6 +100,14 @@ impl Pel {
         self.stale
     }
 
+    /// Notes how much is pending by a newer count: rows that do not add up to it are a part at best.
+    pub fn check(&mut self, pending: i64) {
+        if self.rows.len() as i64 != pending && self.complete {
+            self.complete = false;
+            self.known.clear();
+        }
+    }
+
     fn last_id(&self) -> EntryId {
         self.rows.last().map_or(EntryId::MIN, |row| row.id)
     }

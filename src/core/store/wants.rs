@@ -62,6 +62,9 @@ const MOST_CONSUMERS: i64 = 5000;
 const LARGE_FACTS: u64 = 64 * 1024;
 /// A new pass of discovery starts so long after the last.
 const RESCAN_MS: u64 = 5000;
+/// Steps of SCAN a tick until every stream was found once, so that a large database shows its streams within seconds; each
+/// step costs less than a millisecond.
+const FIRST_STEPS: usize = 20;
 /// A key of the wrong type is looked at again every so many ticks.
 const WRONG_TYPE_TICKS: u64 = 10;
 
@@ -78,6 +81,11 @@ impl Store {
         Request { streams, scan: self.scan_request(now), server: self.ticks.is_multiple_of(10) }
     }
 
+    /// Whether the first pass of discovery is still under way.
+    pub fn is_searching(&self) -> bool {
+        !self.discovery.complete && self.scan_request(Mono(0)).is_some()
+    }
+
     /// Begins a full reading: what earlier ones fetched counts no more.
     pub fn begin_reading(&mut self, now: Mono) {
         self.reading_since = now;
@@ -85,8 +93,7 @@ impl Store {
 
     /// Whether a full reading has more to fetch.
     pub fn is_hungry(&self) -> bool {
-        let scanning = self.scan_request(Mono(0)).is_some() && !self.discovery.complete;
-        scanning
+        self.is_searching()
             || self.streams.values().any(|stream| {
                 stream.state == RowState::Loading
                     || stream.groups.values().filter(|group| self.wants_group(group.name()) && group.fault.is_none()).any(|group| {
@@ -135,8 +142,8 @@ impl Store {
         StreamRequest { key: stream.key.clone(), groups, ranges }
     }
 
-    /// The groups in the background whose turn it is, those looked into longest ago first: with something pending, or never
-    /// looked into.
+    /// The groups in the background whose turn it is, those looked into longest ago first. Those with nothing pending, too: by
+    /// the time of the reply they may have.
     fn glances(&self, focus: &Focus) -> Vec<(Name, Name)> {
         let focused = |key: &Name, name: &Name| match focus {
             Focus::Group { key: k, group, .. } => k == key && group == name,
@@ -148,7 +155,6 @@ impl Store {
             .filter(|(stream, group)| stream.is_ok() && group.fault.is_none() && !focused(&stream.key, group.name()))
             // what is not asked for in this tick must not keep others waiting
             .filter(|(stream, _)| self.is_due(stream, focus))
-            .filter(|(_, group)| group.facts.pending > 0 || group.consumers.is_none() && group.facts.consumers <= MANY_CONSUMERS)
             .map(|(stream, group)| (group.looked, &stream.key, group.name()))
             .collect();
         if all.len() > GLANCES {
@@ -166,17 +172,14 @@ impl Store {
     }
 
     fn page_request(&self, stream: &StreamState, group: &GroupState, open: &[Name]) -> GroupRequest {
-        let mut pages = Vec::new();
-        if group.facts.pending > 0 {
-            pages.push(page(EntryId::MIN, EntryId::MAX, PAGE_ROWS, None));
-            if group.facts.pending > PAGE_ROWS as i64 {
-                let cursor = group.facts.cursor;
-                let from = stream.window.ids().rev().filter(|id| *id <= cursor).nth(PAGE_ROWS).unwrap_or(EntryId::MIN);
-                if from > group.pel.known_to() {
-                    pages.push(page(from, EntryId::MAX, PAGE_ROWS, None));
-                }
-                pages.extend(open.iter().take(3).map(|name| page(EntryId::MIN, EntryId::MAX, PAGE_ROWS, Some(name.clone()))));
+        let mut pages = vec![page(EntryId::MIN, EntryId::MAX, PAGE_ROWS, None)];
+        if group.facts.pending > PAGE_ROWS as i64 {
+            let cursor = group.facts.cursor;
+            let from = stream.window.ids().rev().filter(|id| *id <= cursor).nth(PAGE_ROWS).unwrap_or(EntryId::MIN);
+            if from > group.pel.known_to() {
+                pages.push(page(from, EntryId::MAX, PAGE_ROWS, None));
             }
+            pages.extend(open.iter().take(3).map(|name| page(EntryId::MIN, EntryId::MAX, PAGE_ROWS, Some(name.clone()))));
         }
         GroupRequest {
             name: group.name().clone(),
@@ -271,7 +274,8 @@ impl Store {
             return None;
         }
         let cursor = if self.discovery.cursor.is_empty() { "0".to_owned() } else { self.discovery.cursor.clone() };
-        Some(ScanRequest { cursor, pattern: self.settings.patterns.get(self.discovery.pattern).cloned() })
+        let steps = if self.discovery.complete { 1 } else { FIRST_STEPS };
+        Some(ScanRequest { cursor, pattern: self.settings.patterns.get(self.discovery.pattern).cloned(), steps })
     }
 }
 
@@ -287,11 +291,10 @@ fn page(from: EntryId, to: EntryId, count: usize, consumer: Option<Name>) -> Pag
 }
 
 fn glance(group: &GroupState) -> GroupRequest {
-    let some = group.facts.pending > 0;
     GroupRequest {
         name: group.name().clone(),
         consumers: group.facts.consumers <= MANY_CONSUMERS,
-        summary: some && group.facts.consumers > MANY_CONSUMERS,
-        pages: if some { vec![page(EntryId::MIN, EntryId::MAX, GLANCE_ROWS, None)] } else { Vec::new() },
+        summary: group.facts.consumers > MANY_CONSUMERS,
+        pages: vec![page(EntryId::MIN, EntryId::MAX, GLANCE_ROWS, None)],
     }
 }

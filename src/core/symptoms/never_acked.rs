@@ -39,10 +39,12 @@ pub(super) fn judge(case: &Case) -> Verdict {
         .max_by_key(|consumer| consumer.pending);
     let span = last.at.since(first.at) as i64;
     let who = holder.map_or(String::new(), |holder| {
-        format!("; {} holds most of them ({}) and is alive", holder.name, entries(holder.pending))
+        format!("; {} is alive and holds {}", holder.name, entries(holder.pending))
     });
-    let of = delivered.map_or(String::new(), |delivered| format!(" of {delivered} delivered"));
-    let text = format!("pending grew by {growth}{of} in {} to {}, hardly anything is acknowledged{who}", age_words(span), last.pending);
+    let of = delivered.map_or(String::new(), |delivered| {
+        format!("; {delivered} were delivered and {} acknowledged", (delivered - growth).max(0))
+    });
+    let text = format!("pending grew by {growth} to {} in {}{of}{who}", last.pending, age_words(span));
     let mut evidence = vec![("pending", last.pending), ("growth", growth), ("window_ms", span)];
     evidence.extend(delivered.map(|delivered| ("delivered", delivered)));
     evidence.extend(last.lag.map(|lag| ("lag", lag)));

@@ -1,0 +1,35 @@
+//! What goes out.
+
+use crate::core::{id::EntryId, name::Name, sample::Request};
+
+/// Something the edge has to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// From now on the ticks ask for this, so often.
+    Plan {
+        /// What.
+        request: Request,
+        /// Time between ticks, in milliseconds.
+        interval_ms: u64,
+    },
+    /// Poll at once.
+    PollNow,
+    /// Fetch one entry with its payload.
+    FetchEntry {
+        /// The stream.
+        key: Name,
+        /// The entry.
+        id: EntryId,
+    },
+    /// Put text into the terminal's clipboard.
+    Copy(String),
+    /// Clear and draw everything.
+    Redraw,
+    /// Stop, as Ctrl-Z asks for.
+    Suspend,
+    /// End; with `printing`, leave a text snapshot behind.
+    Quit {
+        /// Whether a snapshot is printed.
+        printing: bool,
+    },
+}

@@ -1,0 +1,191 @@
+//! The one table of actions: dispatch, footer, help and the README's table all come from it.
+
+use super::{App, Overlay, Pane, Place, key::Key};
+
+/// What a key does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// One row down, or right on the strip.
+    Down,
+    /// One row up.
+    Up,
+    /// To the right.
+    Right,
+    /// To the left.
+    Left,
+    /// To the first row.
+    First,
+    /// To the last row.
+    Last,
+    /// Half a screen down.
+    PageDown,
+    /// Half a screen up.
+    PageUp,
+    /// Open what is picked.
+    Open,
+    /// Close, clear, or go up.
+    Back,
+    /// To the next pane.
+    NextPane,
+    /// To the pane before.
+    PreviousPane,
+    /// The strip's next zoom.
+    Zoom,
+    /// Type a filter.
+    Filter,
+    /// The next order.
+    Sort,
+    /// Turn the order round.
+    Reverse,
+    /// To the next group.
+    NextGroup,
+    /// To the group before.
+    PreviousGroup,
+    /// Stand still, or go on.
+    Pause,
+    /// Poll now.
+    Poll,
+    /// Poll more often.
+    Faster,
+    /// Poll less often.
+    Slower,
+    /// Copy the name or id.
+    CopyName,
+    /// Copy the command that shows the same.
+    CopyCommand,
+    /// What happened so far.
+    Events,
+    /// The keys.
+    Help,
+    /// Draw anew.
+    Redraw,
+    /// To the shell and back.
+    Suspend,
+    /// Quit and leave a text snapshot on the terminal.
+    QuitPrinting,
+    /// Quit.
+    Quit,
+}
+
+/// Where a binding holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Everywhere but while a filter is typed.
+    Everywhere,
+    /// In the overview.
+    Overview,
+    /// On the group screen.
+    Group,
+    /// On the group screen with the strip in focus.
+    Strip,
+}
+
+/// One row of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Binding {
+    /// What it does.
+    pub action: Action,
+    /// Its keys, the one to show first in front.
+    pub keys: &'static [Key],
+    /// Where it holds.
+    pub scope: Scope,
+    /// One word for the footer; empty where it is not shown there.
+    pub word: &'static str,
+    /// A line for help.
+    pub help: &'static str,
+}
+
+const fn row(action: Action, keys: &'static [Key], scope: Scope, word: &'static str, help: &'static str) -> Binding {
+    Binding { action, keys, scope, word, help }
+}
+
+use Key::{BackTab, Char, Ctrl, Down, End, Enter, Esc, F, Home, Left, PageDown, PageUp, Right, Tab, Up};
+
+/// The table.
+pub const BINDINGS: &[Binding] = &[
+    row(Action::Open, &[Enter], Scope::Everywhere, "open", "open the row: a group, a consumer's entries, an entry, a finding"),
+    row(Action::Back, &[Esc], Scope::Everywhere, "back", "close, clear the filter, or go up; never quits"),
+    row(Action::Down, &[Char('j'), Down], Scope::Everywhere, "", "one row down"),
+    row(Action::Up, &[Char('k'), Up], Scope::Everywhere, "", "one row up"),
+    row(Action::Right, &[Char('l'), Right], Scope::Group, "", "on the strip: one entry on; on a consumer: show its entries"),
+    row(Action::Left, &[Char('h'), Left], Scope::Group, "", "on the strip: one entry back; on a consumer: hide its entries"),
+    row(Action::First, &[Char('g'), Home], Scope::Everywhere, "", "to the first row"),
+    row(Action::Last, &[Char('G'), End], Scope::Everywhere, "", "to the last row"),
+    row(Action::PageDown, &[PageDown, Ctrl('d')], Scope::Everywhere, "", "half a screen down"),
+    row(Action::PageUp, &[PageUp, Ctrl('u')], Scope::Everywhere, "", "half a screen up"),
+    row(Action::NextPane, &[Tab], Scope::Group, "pane", "to the next pane"),
+    row(Action::PreviousPane, &[BackTab], Scope::Group, "", "to the pane before"),
+    row(Action::Zoom, &[Char('z')], Scope::Group, "zoom", "zoom of the strip: entries with ids, one cell an entry, the whole stream"),
+    row(Action::NextGroup, &[Char('n'), Char(']')], Scope::Group, "next group", "to the next group of the overview"),
+    row(Action::PreviousGroup, &[Char('N'), Char('[')], Scope::Group, "", "to the group before"),
+    row(Action::Filter, &[Char('/')], Scope::Overview, "filter", "show only rows whose names hold a text; ! in front turns it round"),
+    row(Action::Sort, &[Char('s')], Scope::Overview, "sort", "next order: severity, name, lag, pending, oldest"),
+    row(Action::Reverse, &[Char('S')], Scope::Overview, "", "turn the order round"),
+    row(Action::Pause, &[Char(' ')], Scope::Everywhere, "pause", "let the screen stand still while collection goes on"),
+    row(Action::Poll, &[Char('r'), F(5)], Scope::Everywhere, "", "poll now"),
+    row(Action::Faster, &[Char('+'), Char('=')], Scope::Everywhere, "", "poll more often"),
+    row(Action::Slower, &[Char('-')], Scope::Everywhere, "", "poll less often"),
+    row(Action::CopyName, &[Char('y')], Scope::Everywhere, "", "copy the name or id of the row (through the terminal: OSC 52)"),
+    row(Action::CopyCommand, &[Char('Y')], Scope::Everywhere, "copy command", "copy the redis-cli command that looks at the same thing"),
+    row(Action::Events, &[Char('e')], Scope::Everywhere, "events", "what happened so far: groups lost, cursors moved back, consumers vanished"),
+    row(Action::Help, &[Char('?'), F(1)], Scope::Everywhere, "help", "the keys that work here"),
+    row(Action::Redraw, &[Ctrl('l')], Scope::Everywhere, "", "draw the screen anew"),
+    row(Action::Suspend, &[Ctrl('z')], Scope::Everywhere, "", "to the shell; fg comes back"),
+    row(Action::QuitPrinting, &[Char('Q')], Scope::Everywhere, "", "quit and leave a text snapshot on the terminal"),
+    row(Action::Quit, &[Char('q'), Ctrl('c')], Scope::Everywhere, "quit", "quit"),
+];
+
+/// Whether a binding holds where the user is.
+pub fn holds(app: &App, scope: Scope) -> bool {
+    let in_group = matches!(app.place, Place::Group { .. });
+    match scope {
+        Scope::Everywhere => true,
+        Scope::Overview => !in_group && app.overlay.is_none(),
+        Scope::Group => in_group && app.overlay.is_none(),
+        Scope::Strip => in_group && app.overlay.is_none() && app.pane == Pane::Strip,
+    }
+}
+
+/// What a key does where the user is.
+pub fn action(app: &App, key: Key) -> Option<Action> {
+    BINDINGS.iter().find(|binding| binding.keys.contains(&key) && holds(app, binding.scope)).map(|binding| binding.action)
+}
+
+/// Why an action can do nothing here; `None` when it can.
+pub fn disabled_reason(app: &App, action: Action) -> Option<&'static str> {
+    match action {
+        Action::Events if app.store.events.is_empty() && app.overlay != Some(Overlay::Events) => Some("nothing happened so far"),
+        Action::Zoom if app.group().is_none() => Some("the group is not there"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashMap;
+
+    fn overlap(a: Scope, b: Scope) -> bool {
+        let within = |a, b| matches!((a, b), (Scope::Strip, Scope::Group));
+        a == b || a == Scope::Everywhere || b == Scope::Everywhere || within(a, b) || within(b, a)
+    }
+
+    #[test]
+    fn no_key_does_two_things_in_one_place() {
+        for (index, one) in BINDINGS.iter().enumerate() {
+            for other in &BINDINGS[index + 1..] {
+                let shared: Vec<_> = one.keys.iter().filter(|key| other.keys.contains(key)).collect();
+                assert!(shared.is_empty() || !overlap(one.scope, other.scope), "{shared:?}: {:?} and {:?}", one.action, other.action);
+            }
+        }
+    }
+
+    #[test]
+    fn every_action_is_listed_once_with_a_key_and_a_line() {
+        let mut seen = HashMap::new();
+        for binding in BINDINGS {
+            assert!(!binding.keys.is_empty() && !binding.help.is_empty(), "{:?}", binding.action);
+            assert!(seen.insert(binding.action, ()).is_none(), "{:?} twice", binding.action);
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! What comes in.
+
+use super::key::Key;
+use crate::core::{
+    sample::{EntryPayload, Sample, ScanRequest},
+    time::Mono,
+};
+
+/// A message to the update function.
+#[derive(Clone, Debug)]
+pub enum Msg {
+    /// A key was pressed.
+    Key(Key),
+    /// Text was pasted; only an input takes it.
+    Paste(String),
+    /// A tick's sample.
+    Sampled {
+        /// What it brought.
+        sample: Box<Sample>,
+        /// The step of discovery it answers.
+        scan: Option<ScanRequest>,
+        /// Time to the next tick, in milliseconds.
+        interval_ms: u64,
+    },
+    /// The server is gone.
+    Down {
+        /// Why, in words.
+        why: String,
+        /// When the next try is made.
+        retry_at: Mono,
+        /// Tries that failed in a row.
+        tries: u32,
+    },
+    /// An entry that was asked for.
+    Entry(EntryPayload),
+    /// The terminal has this many columns and rows.
+    Resized(u16, u16),
+    /// Time passed: ages tick.
+    Tick,
+    /// A signal asks for the end.
+    Terminate,
+}

@@ -1,0 +1,140 @@
+//! Rows of the overview: which there are, in which order, which one is picked.
+
+use super::App;
+use crate::core::{
+    lag::LagKind,
+    name::Name,
+    store::{GroupState, RowState, StreamState},
+    symptoms::Level,
+    time::Mono,
+};
+use std::cmp::Reverse;
+
+/// Identity of a row; the selection sticks to it when the rows move.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RowId {
+    /// The stream.
+    pub key: Name,
+    /// The group; `None` for a stream that has none, or cannot be read.
+    pub group: Option<Name>,
+}
+
+/// What the rows are sorted by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// The worst first.
+    #[default]
+    Severity,
+    /// By stream, then group.
+    Name,
+    /// The largest lag first; unknown ones stand before the zeros (case 10).
+    Lag,
+    /// The most pending first.
+    Pending,
+    /// The oldest pending entry first.
+    Oldest,
+}
+
+impl Order {
+    /// The next of the five.
+    pub fn next(self) -> Self {
+        match self {
+            Self::Severity => Self::Name,
+            Self::Name => Self::Lag,
+            Self::Lag => Self::Pending,
+            Self::Pending => Self::Oldest,
+            Self::Oldest => Self::Severity,
+        }
+    }
+
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Severity => "severity",
+            Self::Name => "name",
+            Self::Lag => "lag",
+            Self::Pending => "pending",
+            Self::Oldest => "oldest",
+        }
+    }
+}
+
+/// A row: a group, or a stream without any.
+#[derive(Clone, Copy)]
+pub struct Row<'a> {
+    pub stream: &'a StreamState,
+    pub group: Option<&'a GroupState>,
+}
+
+impl Row<'_> {
+    pub fn id(&self) -> RowId {
+        RowId { key: self.stream.key.clone(), group: self.group.map(|group| group.name().clone()) }
+    }
+
+    /// How bad it is: findings, or a stream that cannot be read although it was asked for.
+    pub fn level(&self) -> Option<Level> {
+        match (&self.stream.state, self.group) {
+            (RowState::Fault(_), _) => Some(Level::Warn),
+            (_, Some(group)) => group.judgement.level(),
+            _ => None,
+        }
+    }
+
+    fn lag_rank(&self) -> i64 {
+        self.group.map_or(-2, |group| match group.lag.kind {
+            LagKind::Unknown | LagKind::Unsupported => 1,
+            _ => group.lag.value.unwrap_or(1),
+        })
+    }
+}
+
+impl App {
+    /// The rows that the filter lets through, in order.
+    pub fn rows(&self) -> Vec<Row<'_>> {
+        let store = self.shown();
+        let wanted = &store.settings.groups;
+        let mut rows: Vec<Row> = Vec::new();
+        for stream in store.streams.values() {
+            let before = rows.len();
+            rows.extend(stream.groups.values().filter(|g| wanted.is_empty() || wanted.contains(g.name())).map(|group| Row { stream, group: Some(group) }));
+            if rows.len() == before {
+                rows.push(Row { stream, group: None });
+            }
+        }
+        rows.retain(|row| self.passes(row));
+        // names break ties, so that equal rows never change places
+        match self.order {
+            Order::Name => {}
+            Order::Severity => rows.sort_by_cached_key(|row| {
+                let level = row.level().filter(|level| *level > Level::Info);
+                (Reverse(level), Reverse(level.map(|_| row.group.map_or(0, |group| group.facts.pending))))
+            }),
+            Order::Lag => rows.sort_by_key(|row| Reverse(row.lag_rank())),
+            Order::Pending => rows.sort_by_key(|row| Reverse(row.group.map_or(-1, |group| group.facts.pending))),
+            Order::Oldest => rows.sort_by_key(|row| Reverse(row.group.and_then(|group| group.oldest_idle(Mono(0)).value()).unwrap_or(-1))),
+        }
+        if self.reversed {
+            rows.reverse();
+        }
+        rows
+    }
+
+    fn passes(&self, row: &Row) -> bool {
+        let (turned, text) = match self.filter.strip_prefix('!') {
+            Some(rest) => (true, rest),
+            None => (false, self.filter.as_str()),
+        };
+        if text.is_empty() {
+            return true;
+        }
+        let text = text.to_lowercase();
+        let holds = |name: &Name| name.shown().to_lowercase().contains(&text);
+        (holds(&row.stream.key) || row.group.is_some_and(|group| holds(group.name()))) != turned
+    }
+
+    /// Index of the picked row; the first when nothing is picked or it went away.
+    pub fn selected_index(&self, rows: &[Row]) -> usize {
+        let Some(selected) = &self.selected else { return 0 };
+        rows.iter().position(|row| row.id() == *selected).unwrap_or(0)
+    }
+}

@@ -1,0 +1,170 @@
+//! The tree of consumers: what each holds, how old it is, when the consumer was last seen.
+
+use super::{Column, Line, Span, Table, TableRow, Tone, around, bold, heat, span, spark};
+use crate::{
+    app::{
+        App, Pane,
+        tree::{Branch, aged, branches},
+    },
+    core::{
+        model::{ConsumerFacts, FATAL_DELIVERIES, PendingRow},
+        name::Name,
+        store::{GroupState, StreamState},
+        time::{Mono, Now, age},
+    },
+};
+
+/// From 7.2 on a consumer was "seen" at its last attempt and "got entries" at its last success; before, only the second is
+/// known. The same word is never used for both (case 05).
+fn columns(with_inactive: bool) -> Vec<Column> {
+    let mut columns = vec![
+        Column { title: "consumer", least: 12, most: 34, rank: 0, right: false },
+        Column { title: "pending", least: 7, most: 8, rank: 0, right: true },
+        Column { title: "oldest", least: 7, most: 7, rank: 0, right: true },
+        Column { title: "ages", least: 5, most: 5, rank: 3, right: false },
+        Column { title: "tries", least: 5, most: 5, rank: 2, right: true },
+    ];
+    if with_inactive {
+        columns.push(Column { title: "seen", least: 7, most: 7, rank: 1, right: true });
+    }
+    columns.push(Column { title: "got entries", least: 11, most: 11, rank: if with_inactive { 4 } else { 1 }, right: true });
+    columns
+}
+
+pub fn view(app: &App, stream: &StreamState, group: &GroupState, now: Now) -> (Table, Line, String) {
+    let with_inactive = group.consumers.iter().flatten().any(|consumer| consumer.inactive_ms.reason().is_none());
+    let rows = branches(app, group);
+    let picked = app.tree_row.as_ref().and_then(|id| rows.iter().position(|row| row.id().as_ref() == Some(id))).unwrap_or(0);
+    let total = rows.len();
+    let (rows, index, hidden) = around(rows, picked, usize::from(app.size.1).max(10));
+    let table_rows = rows
+        .iter()
+        .map(|row| match row {
+            Branch::Consumer { name, facts, pending, open } => consumer_row(group, *name, *facts, *pending, *open, with_inactive, now),
+            Branch::Entry(row) => entry_row(stream, group, row, with_inactive, now.mono),
+            Branch::More(count) => more_row(*count, columns(with_inactive).len()),
+        })
+        .collect();
+    let table = Table {
+        columns: columns(with_inactive),
+        rows: table_rows,
+        selected: (total > 0 && app.pane == Pane::Consumers).then_some(index),
+        hidden,
+    };
+    let holders = group.consumers.iter().flatten().filter(|consumer| consumer.pending > 0).count();
+    let number = vec![bold(group.facts.consumers.to_string(), Tone::Plain), span(format!(", {holders} holding"), Tone::Dim)];
+    let empty = match (&group.consumers_fault, total) {
+        (Some(fault), 0) => format!("XINFO CONSUMERS: {}", fault.words()),
+        (None, 0) if group.consumers.is_none() => "not fetched yet".to_owned(),
+        (None, 0) => "no consumer is known to the server".to_owned(),
+        _ => String::new(),
+    };
+    (table, number, empty)
+}
+
+fn consumer_row(
+    group: &GroupState,
+    name: Option<&Name>,
+    facts: Option<&ConsumerFacts>,
+    pending: i64,
+    open: bool,
+    with_inactive: bool,
+    now: Now,
+) -> TableRow {
+    let fold = match (pending, open) {
+        (0, _) => " ",
+        (_, true) => "▾",
+        (_, false) => "▸",
+    };
+    // words in place of a name look different from any name
+    let shown = match name {
+        None => span(format!("{fold} released, nobody holds them"), Tone::Warn),
+        Some(name) if name.bytes().is_empty() => span(format!("{fold} {name}"), Tone::Dim),
+        Some(name) => bold(format!("{fold} {name}"), Tone::Plain),
+    };
+    let shown = if pending == 0 { Span { bold: false, ..shown } } else { shown };
+    let passed = now.mono.since(group.pel.at) as i64;
+    let ages: Vec<i64> = group.pel.rows.iter().filter(|row| row.owner.as_ref() == name).filter_map(|row| row.idle_ms).map(|ms| ms + passed).collect();
+    let oldest = ages.iter().copied().max();
+    let whole = ages.len() as i64 >= pending;
+    let oldest_cell = match oldest {
+        Some(ms) if whole => span(age(ms), heat(ms)),
+        Some(ms) => span(format!("≥{}", age(ms)), heat(ms)),
+        None if pending == 0 => span("", Tone::Dim),
+        None => span("?", Tone::Dim),
+    };
+    let tries = name.and_then(|name| group.pel.max_deliveries_of(name).value());
+    let mut cells = vec![
+        shown,
+        span(pending.to_string(), if pending == 0 { Tone::Dim } else { Tone::Plain }),
+        oldest_cell,
+        Span { text: histogram(&ages), tone: oldest.map_or(Tone::Dim, heat), bold: false },
+        span(tries.map_or(String::new(), |n| format!("×{n}")), if tries.is_some_and(|n| n > 1) { Tone::Warn } else { Tone::Dim }),
+    ];
+    let since = |ms: Option<i64>| ms.map_or("-".to_owned(), |ms| age(aged(ms, group.consumers_at, now.mono)));
+    if with_inactive {
+        cells.push(span(since(facts.map(|facts| facts.idle_ms)), Tone::Plain));
+        let got = facts.and_then(|facts| facts.inactive_ms.value());
+        cells.push(span(if got.is_some_and(|ms| ms < 0) { "never".to_owned() } else { since(got) }, Tone::Dim));
+    } else {
+        cells.push(span(since(facts.map(|facts| facts.idle_ms)), Tone::Plain));
+    }
+    TableRow { cells, nested: false }
+}
+
+/// Entries by age: below 1 s, 10 s, a minute, ten minutes, and older.
+fn histogram(ages: &[i64]) -> String {
+    if ages.is_empty() {
+        return String::new();
+    }
+    let mut buckets = [0_i64; 5];
+    for ms in ages {
+        let bucket = match ms {
+            ..1000 => 0,
+            1000..10_000 => 1,
+            10_000..60_000 => 2,
+            60_000..600_000 => 3,
+            _ => 4,
+        };
+        buckets[bucket] += 1;
+    }
+    spark(&buckets.map(Some))
+}
+
+fn entry_row(stream: &StreamState, group: &GroupState, row: &PendingRow, with_inactive: bool, now: Mono) -> TableRow {
+    let idle = row.idle_ms.map(|ms| aged(ms, group.pel.at, now));
+    let payload = match stream.has_entry(row.id) {
+        Some(false) => span("payload gone", Tone::Critical),
+        Some(true) => span("present", Tone::Dim),
+        None => span("", Tone::Dim),
+    };
+    let ahead = if row.id > group.facts.cursor { " ahead" } else { "" };
+    let mut cells = vec![
+        span(format!("{}{ahead}", row.id), Tone::Plain),
+        span("", Tone::Dim),
+        idle.map_or(span("free", Tone::Warn), |ms| span(age(ms), heat(ms))),
+        span("", Tone::Dim),
+        deliveries(row.deliveries),
+    ];
+    if with_inactive {
+        cells.push(span("", Tone::Dim));
+    }
+    cells.push(payload);
+    TableRow { cells, nested: true }
+}
+
+/// A delivery count, or the word for one that is none (XNACK FATAL; below 8.8 one more claim makes it negative).
+pub fn deliveries(count: i64) -> Span {
+    match count {
+        FATAL_DELIVERIES => bold("FATAL", Tone::Critical),
+        ..0 => span("odd", Tone::Warn),
+        0..=1 => span(format!("×{count}"), Tone::Dim),
+        _ => span(format!("×{count}"), Tone::Warn),
+    }
+}
+
+fn more_row(count: i64, columns: usize) -> TableRow {
+    let mut cells = vec![span(format!("… {count} more"), Tone::Dim)];
+    cells.resize(columns, Span::default());
+    TableRow { cells, nested: true }
+}

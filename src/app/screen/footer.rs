@@ -1,0 +1,38 @@
+//! The bottom line: the keys that work here, from the action table; or a notice, or the filter being typed.
+
+use super::{Bar, Tone, bold, span};
+use crate::app::{
+    App, Place,
+    keymap::{Action, BINDINGS, holds},
+};
+
+pub fn view(app: &App) -> Bar {
+    if app.typing {
+        let input = vec![bold("/", Tone::Accent), span(crate::core::name::visible(app.filter.as_bytes()), Tone::Plain), bold("▏", Tone::Accent)];
+        let hint = vec![span("Enter keep  Esc clear", Tone::Dim)];
+        return Bar { left: vec![(0, input)], right: vec![(1, hint)] };
+    }
+    if let Some(notice) = &app.notice {
+        return Bar { left: vec![(0, vec![span(&notice.text, Tone::Accent)])], right: Vec::new() };
+    }
+    let mut left = Vec::new();
+    for (index, binding) in BINDINGS.iter().filter(|binding| !binding.word.is_empty() && holds(app, binding.scope)).enumerate() {
+        let idle = match binding.action {
+            Action::Open => app.overlay.is_some(),
+            Action::Back => app.overlay.is_none() && app.place == Place::Overview && app.filter.is_empty(),
+            Action::Events => app.store.events.is_empty(),
+            _ => false,
+        };
+        if idle {
+            continue;
+        }
+        let word = match binding.action {
+            Action::Pause if app.frozen.is_some() => "go on",
+            _ => binding.word,
+        };
+        // help and quit stay to the last
+        let rank = if matches!(binding.action, Action::Help | Action::Quit) { 0 } else { 1 + index as u8 };
+        left.push((rank, vec![bold(binding.keys[0].to_string(), Tone::Accent), span(format!(" {word}"), Tone::Dim)]));
+    }
+    Bar { left, right: Vec::new() }
+}

@@ -1,0 +1,114 @@
+//! One group: strip, consumers, symptoms, and the lag over time.
+
+use super::{Line, Series, SymptomsView, Table, Tone, bold, chart, consumers, overview::{lag_cell, oldest_cell}, span, strip, symptoms};
+use crate::{
+    app::{App, Pane, Zoom},
+    core::{
+        name::Name,
+        store::{GroupState, RowState, StreamState},
+        time::{Now, age},
+    },
+};
+
+/// The group screen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GroupView {
+    /// Stream and group.
+    pub title: Line,
+    /// The most important numbers.
+    pub numbers: Line,
+    /// Lines of the strip.
+    pub strip: Vec<Line>,
+    /// Which zoom it is in.
+    pub zoom: Zoom,
+    /// Consumers with what they hold.
+    pub consumers: Table,
+    /// Their most important number.
+    pub consumers_number: Line,
+    /// In place of consumers, when there are none to show.
+    pub consumers_empty: String,
+    /// What is wrong.
+    pub symptoms: SymptomsView,
+    /// Lag over time.
+    pub lag: Series,
+    /// Pending over time.
+    pub pending: Series,
+    /// Seconds that the chart spans.
+    pub span_s: f64,
+    /// Pane in focus.
+    pub pane: Pane,
+    /// In place of everything: the group is not there.
+    pub absent: Option<String>,
+}
+
+pub fn view(app: &App, key: &Name, name: &Name, now: Now) -> GroupView {
+    let title = vec![bold(key.shown(), Tone::Plain), span(" › ", Tone::Dim), bold(name.shown(), Tone::Plain)];
+    let Some((stream, group)) = app.shown().group(key, name) else {
+        return absent(app, key, name, title);
+    };
+    let consumers = consumers::view(app, stream, group, now);
+    let history = &group.history;
+    let picked = (app.pane == Pane::Symptoms).then_some(app.finding);
+    GroupView {
+        title,
+        numbers: numbers(app, stream, group, now),
+        strip: strip::lines(app, stream, group, now),
+        zoom: app.zoom,
+        consumers_number: consumers.1,
+        consumers_empty: consumers.2,
+        consumers: consumers.0,
+        symptoms: symptoms::view(stream, group, picked),
+        lag: chart::series(history, now.mono, |point| point.lag),
+        pending: chart::series(history, now.mono, |point| Some(point.pending)),
+        span_s: (history.span_ms(chart::SPAN_MS) as f64 / 1000.0).max(60.0),
+        pane: app.pane,
+        absent: None,
+    }
+}
+
+fn absent(app: &App, key: &Name, name: &Name, title: Line) -> GroupView {
+    let store = app.shown();
+    let why = match store.streams.get(key).map(|stream| &stream.state) {
+        None => format!("{key} is not watched any more."),
+        Some(RowState::Fault(fault)) => format!("{key}: {}.", fault.words()),
+        Some(RowState::Loading) => "Not answered yet.".to_owned(),
+        Some(RowState::Ok) => format!("The group {name} is not there. It shows up again by itself when it is created; e tells what happened."),
+    };
+    GroupView {
+        title,
+        numbers: Vec::new(),
+        strip: Vec::new(),
+        zoom: app.zoom,
+        consumers: Table::default(),
+        consumers_number: Vec::new(),
+        consumers_empty: String::new(),
+        symptoms: SymptomsView { number: Vec::new(), items: Vec::new(), note: String::new() },
+        lag: Series::default(),
+        pending: Series::default(),
+        span_s: 60.0,
+        pane: app.pane,
+        absent: Some(why),
+    }
+}
+
+fn numbers(app: &App, stream: &StreamState, group: &GroupState, now: Now) -> Line {
+    let lag = lag_cell(group);
+    let mut line = vec![span("lag ", Tone::Dim), bold(lag.text.trim_end(), lag.tone)];
+    if group.lag.server_differs()
+        && let Some(reported) = group.lag.reported
+    {
+        line.push(span(format!(" (server says {reported})"), Tone::Warn));
+    }
+    let oldest = oldest_cell(group, now);
+    line.push(span("  pending ", Tone::Dim));
+    line.push(bold(group.facts.pending.to_string(), if group.facts.pending == 0 { Tone::Dim } else { oldest.tone }));
+    if group.facts.pending > 0 {
+        line.push(span("  oldest ", Tone::Dim));
+        line.push(bold(oldest.text, oldest.tone));
+    }
+    if let Some(ms) = app.shown().behind_ms(stream, group, now) {
+        line.push(span("  behind ", Tone::Dim));
+        line.push(span(age(ms), Tone::Plain));
+    }
+    line
+}

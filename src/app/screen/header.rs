@@ -1,0 +1,100 @@
+//! The top line: how bad it is, who answers, how fresh the numbers are and what they cost.
+
+use super::{Bar, Line, Tone, bold, span};
+use crate::{
+    app::{App, LinkState},
+    core::{
+        symptoms::Level,
+        time::{Now, age},
+    },
+};
+
+pub fn view(app: &App, now: Now, clock: &str) -> Bar {
+    let store = app.shown();
+    let mut left: Vec<(u8, Line)> = vec![(0, vec![bold("pelwatch", Tone::Accent)])];
+    left.push((0, severity(app)));
+    left.push((4, vec![span("RO", Tone::Dim)]));
+    let server = &store.server;
+    if !server.flavor.is_empty() {
+        left.push((3, vec![span(format!("{} {}", server.flavor, server.version), Tone::Plain)]));
+    }
+    match (server.role.as_deref(), server.link_up) {
+        (Some("replica"), Some(false)) => left.push((0, vec![bold("replica, link to its primary down", Tone::Warn)])),
+        (Some("replica"), _) => left.push((1, vec![span("replica", Tone::Warn)])),
+        (Some(role), _) => left.push((6, vec![span(role, Tone::Dim)])),
+        (None, _) => {}
+    }
+    left.push((5, vec![span(&app.endpoint, Tone::Dim)]));
+    Bar { left, right: right(app, now, clock) }
+}
+
+fn severity(app: &App) -> Line {
+    let rows = app.shown().groups().filter_map(|(_, group)| group.judgement.level());
+    let (mut critical, mut warn) = (0, 0);
+    for level in rows {
+        match level {
+            Level::Critical => critical += 1,
+            Level::Warn => warn += 1,
+            Level::Info => {}
+        }
+    }
+    let mut line = Vec::new();
+    if critical > 0 {
+        line.push(bold(format!("▲ {critical} critical"), Tone::Critical));
+    }
+    if warn > 0 {
+        let gap = if line.is_empty() { "" } else { "  " };
+        line.push(bold(format!("{gap}! {warn} warn"), Tone::Warn));
+    }
+    if line.is_empty() && app.shown().ticks > 0 {
+        line.push(span("✓ quiet", Tone::Dim));
+    }
+    line
+}
+
+fn right(app: &App, now: Now, clock: &str) -> Vec<(u8, Line)> {
+    let mut right: Vec<(u8, Line)> = Vec::new();
+    if let Some(frozen) = &app.frozen {
+        let since = age(now.mono.since(frozen.1.mono) as i64);
+        right.push((0, vec![bold(format!("❚❚ PAUSED, {since} old"), Tone::Warn)]));
+    }
+    match &app.link {
+        LinkState::Down { since, why, retry_at, .. } => {
+            let gone = age(now.mono.since(*since) as i64);
+            let wait = retry_at.since(now.mono).div_ceil(1000);
+            let next = if wait == 0 { "trying now".to_owned() } else { format!("next try in {wait} s") };
+            right.push((0, vec![bold(format!("○ no answer for {gone}"), Tone::Critical), span(format!(", {next}"), Tone::Warn)]));
+            right.push((4, vec![span(why, Tone::Dim)]));
+        }
+        LinkState::Up if app.store.ticks == 0 => right.push((0, vec![span("connecting", Tone::Dim)])),
+        LinkState::Up => {
+            let wanted = age(app.interval_ms as i64);
+            let pace = if app.kept_interval_ms > app.interval_ms {
+                format!("live {} (slow replies; {wanted} wanted)", age(app.kept_interval_ms as i64))
+            } else {
+                format!("live {wanted}")
+            };
+            right.push((0, vec![span("● ", Tone::Accent), span(pace, Tone::Plain)]));
+            let cost = app.store.last_cost;
+            let text = format!("cost {:>2} cmds {:>5} {:>5}", cost.commands, bytes(cost.bytes_in), reply(cost.slowest_reply_us));
+            right.push((2, vec![span(text, Tone::Dim)]));
+        }
+    }
+    right.push((3, vec![span(clock, Tone::Dim)]));
+    right
+}
+
+fn reply(us: u64) -> String {
+    match us {
+        ..100_000 => format!("{:.1}ms", us as f64 / 1000.0),
+        _ => format!("{}ms", us / 1000),
+    }
+}
+
+fn bytes(n: u64) -> String {
+    match n {
+        ..1024 => format!("{n} B"),
+        1024..1_048_576 => format!("{} KB", n / 1024),
+        _ => format!("{} MB", n / 1_048_576),
+    }
+}

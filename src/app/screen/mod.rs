@@ -1,0 +1,225 @@
+//! The view model: all that the panes show, computed from the program's state and the moment. Draw functions read this and
+//! nothing else.
+
+mod chart;
+mod consumers;
+mod footer;
+mod group;
+mod header;
+mod overlay;
+mod overview;
+mod strip;
+mod symptoms;
+
+pub use chart::Series;
+pub use group::GroupView;
+pub use overlay::OverlayView;
+pub use overview::OverviewView;
+pub use symptoms::{SymptomItem, SymptomsView};
+
+use super::{App, LinkState, Place};
+use crate::core::{symptoms::Finding, time::Now};
+
+/// What a piece of text means; the theme gives it its look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tone {
+    /// Ordinary.
+    #[default]
+    Plain,
+    /// Secondary.
+    Dim,
+    /// Focus and cursor.
+    Accent,
+    /// Entries still to come.
+    New,
+    /// Pending, from fresh (0) to old (3).
+    Heat(u8),
+    /// Worth knowing.
+    Info,
+    /// Needs a look.
+    Warn,
+    /// Needs somebody now.
+    Critical,
+}
+
+/// A piece of text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    /// The text, safe to show.
+    pub text: String,
+    /// Its meaning.
+    pub tone: Tone,
+    /// Whether it stands out.
+    pub bold: bool,
+}
+
+/// Pieces of text side by side.
+pub type Line = Vec<Span>;
+
+/// A piece of text.
+pub fn span(text: impl Into<String>, tone: Tone) -> Span {
+    Span { text: text.into(), tone, bold: false }
+}
+
+/// One that stands out.
+pub fn bold(text: impl Into<String>, tone: Tone) -> Span {
+    Span { text: text.into(), tone, bold: true }
+}
+
+/// A column of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its head.
+    pub title: &'static str,
+    /// Cells it needs at least.
+    pub least: usize,
+    /// Cells it takes at most when there is room.
+    pub most: usize,
+    /// The highest rank is dropped first when there is no room; 0 never is.
+    pub rank: u8,
+    /// Right-aligned.
+    pub right: bool,
+}
+
+/// A row of a table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TableRow {
+    /// One for each column.
+    pub cells: Vec<Span>,
+    /// A row that belongs to the one above.
+    pub nested: bool,
+}
+
+/// A table, cut to about the rows that fit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Table {
+    /// Its columns.
+    pub columns: Vec<Column>,
+    /// Its rows.
+    pub rows: Vec<TableRow>,
+    /// Index of the picked one.
+    pub selected: Option<usize>,
+    /// Rows that are not in `rows`, before and after them.
+    pub hidden: (usize, usize),
+}
+
+/// A line of parts that are dropped by rank where there is no room.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bar {
+    /// From the left, with ranks.
+    pub left: Vec<(u8, Line)>,
+    /// From the right edge, with ranks.
+    pub right: Vec<(u8, Line)>,
+}
+
+/// The middle of the screen.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Body {
+    /// All streams and groups.
+    Overview(OverviewView),
+    /// One group.
+    Group(Box<GroupView>),
+}
+
+/// The whole screen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Screen {
+    /// Top line.
+    pub header: Bar,
+    /// Middle.
+    pub body: Body,
+    /// Bottom line.
+    pub footer: Bar,
+    /// What lies over it.
+    pub overlay: Option<OverlayView>,
+    /// The data is old: everything but the header is dimmed.
+    pub stale: bool,
+}
+
+impl Screen {
+    /// Computes the screen. `clock` is the time of day as people here read it.
+    pub fn of(app: &App, now: Now, clock: &str) -> Self {
+        let shown_at = app.shown_at(now);
+        let body = match &app.place {
+            Place::Overview => Body::Overview(overview::view(app, shown_at)),
+            Place::Group { key, group } => Body::Group(Box::new(group::view(app, key, group, shown_at))),
+        };
+        Self {
+            header: header::view(app, now, clock),
+            body,
+            footer: footer::view(app),
+            overlay: overlay::view(app, shown_at),
+            stale: matches!(app.link, LinkState::Down { .. }),
+        }
+    }
+}
+
+/// The finding picked on the group screen: the group's first, then the stream's.
+pub fn finding_at(app: &App) -> Option<&Finding> {
+    let (stream, group) = app.group()?;
+    group.judgement.findings.iter().chain(&stream.findings).nth(app.finding)
+}
+
+/// How old a pending entry looks.
+pub fn heat(idle_ms: i64) -> Tone {
+    Tone::Heat(match idle_ms {
+        ..10_000 => 0,
+        10_000..60_000 => 1,
+        60_000..600_000 => 2,
+        _ => 3,
+    })
+}
+
+/// Eight levels of a bar, and a baseline for nothing.
+const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// Values as a row of bars, the largest at full height; a gap where there is none.
+pub fn spark(values: &[Option<i64>]) -> String {
+    let most = values.iter().flatten().copied().max().unwrap_or(0).max(1);
+    values
+        .iter()
+        .map(|value| match value {
+            None => ' ',
+            Some(value) if *value <= 0 => BARS[0],
+            Some(value) => BARS[((value * 7 + most - 1) / most).clamp(1, 7) as usize],
+        })
+        .collect()
+}
+
+/// Rows around the picked one that may fit, and how many are left out before and after.
+fn around<T>(rows: Vec<T>, selected: usize, most: usize) -> (Vec<T>, usize, (usize, usize)) {
+    let total = rows.len();
+    let start = selected.saturating_sub(most).min(total.saturating_sub(2 * most));
+    let kept: Vec<T> = rows.into_iter().skip(start).take(2 * most).collect();
+    let after = total - start - kept.len();
+    (kept, selected.saturating_sub(start), (start, after))
+}
+
+/// A rate in five cells.
+fn rate(rate: Option<f64>) -> String {
+    match rate {
+        None => "-".to_owned(),
+        Some(n) if n < 99.95 => format!("{n:.1}"),
+        Some(n) if n < 99_999.5 => format!("{n:.0}"),
+        Some(n) => format!("{:.0}k", n / 1000.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spark_keeps_gaps_and_zeros_apart() {
+        assert_eq!(spark(&[None, Some(0), Some(1), Some(7)]), " ▁▂█");
+        assert_eq!(spark(&[Some(i64::MAX / 8)]), "█");
+    }
+
+    #[test]
+    fn rows_around_the_picked_one_are_kept() {
+        let (rows, selected, hidden) = around((0..1000).collect(), 500, 20);
+        assert_eq!((rows.len(), rows[selected], hidden), (40, 500, (480, 480)));
+        let (rows, selected, hidden) = around((0..10).collect(), 9, 20);
+        assert_eq!((rows.len(), selected, hidden), (10, 9, (0, 0)));
+    }
+}

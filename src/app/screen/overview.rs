@@ -1,0 +1,233 @@
+//! All streams and groups, the worst first, and what is wrong with the picked one.
+
+use super::{Column, Line, SymptomItem, Table, TableRow, Tone, around, bold, heat, rate, span, spark, symptoms};
+use crate::{
+    app::{App, overview::Row},
+    core::{
+        history::History,
+        lag::LagKind,
+        store::{Extreme, GroupState, RowState},
+        symptoms::Level,
+        time::{Now, age},
+    },
+};
+
+/// The overview.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OverviewView {
+    /// Title at the left.
+    pub title: Line,
+    /// The most important number.
+    pub number: Line,
+    /// The rows.
+    pub table: Table,
+    /// In place of rows, when there are none.
+    pub empty: Vec<Line>,
+    /// Name of the picked row.
+    pub picked: Line,
+    /// What is wrong with it, or that nothing is.
+    pub items: Vec<SymptomItem>,
+    /// A quiet word below.
+    pub note: String,
+}
+
+const COLUMNS: [Column; 13] = [
+    Column { title: "", least: 1, most: 1, rank: 0, right: false },
+    Column { title: "stream", least: 8, most: 28, rank: 0, right: false },
+    Column { title: "group", least: 8, most: 24, rank: 0, right: false },
+    Column { title: "lag", least: 9, most: 9, rank: 0, right: true },
+    Column { title: "last minute", least: 11, most: 11, rank: 6, right: false },
+    Column { title: "pending", least: 7, most: 8, rank: 1, right: true },
+    Column { title: "oldest", least: 8, most: 8, rank: 2, right: true },
+    Column { title: "active", least: 6, most: 7, rank: 4, right: true },
+    Column { title: "in/s", least: 6, most: 6, rank: 5, right: true },
+    Column { title: "out/s", least: 6, most: 6, rank: 5, right: true },
+    Column { title: "drains in", least: 9, most: 9, rank: 8, right: true },
+    Column { title: "behind", least: 7, most: 7, rank: 7, right: true },
+    Column { title: "finding", least: 14, most: 30, rank: 3, right: false },
+];
+
+pub fn view(app: &App, now: Now) -> OverviewView {
+    let rows = app.rows();
+    let selected = app.selected_index(&rows);
+    let groups = rows.iter().filter(|row| row.group.is_some()).count();
+    let troubled = rows.iter().filter(|row| row.level().is_some_and(|level| level > Level::Info)).count();
+    let picked = rows.get(selected).copied();
+    let empty = if rows.is_empty() { why_empty(app) } else { Vec::new() };
+    let mut title = vec![bold("Streams and groups", Tone::Plain)];
+    if !app.filter.is_empty() {
+        title.push(span(format!(" matching {}", crate::core::name::visible(app.filter.as_bytes())), Tone::Accent));
+    }
+    title.push(span(format!(", by {}{}", app.order.word(), if app.reversed { ", turned round" } else { "" }), Tone::Dim));
+    let number = match troubled {
+        0 => vec![span(format!("{groups} groups, all quiet"), Tone::Dim)],
+        n => vec![bold(format!("{n} of {groups} need a look"), Tone::Warn)],
+    };
+    let most = usize::from(app.size.1).max(10);
+    let all = rows.len();
+    let (rows, index, hidden) = around(rows, selected, most);
+    let table = Table {
+        columns: COLUMNS.to_vec(),
+        rows: rows.iter().map(|row| table_row(app, row, now)).collect(),
+        selected: (all > 0).then_some(index),
+        hidden,
+    };
+    let (picked_title, items, note) = picked.map_or((Vec::new(), Vec::new(), String::new()), |row| details(&row));
+    OverviewView { title, number, table, empty, picked: picked_title, items, note }
+}
+
+fn why_empty(app: &App) -> Vec<Line> {
+    let store = app.shown();
+    let line = |text: &str| vec![span(text, Tone::Plain)];
+    if !app.filter.is_empty() && !store.streams.is_empty() {
+        return vec![line("No row matches the filter."), vec![span("Esc clears it.", Tone::Dim)]];
+    }
+    if let Some(fault) = &store.discovery.fault {
+        return vec![
+            line(&format!("Streams cannot be looked for: {}.", fault.words())),
+            vec![span("Name them: pelwatch --stream NAME", Tone::Dim)],
+        ];
+    }
+    if store.discovery.complete {
+        return vec![
+            line("There is no stream in this database."),
+            vec![span("One that is created shows up here by itself. To see what this looks like: pelwatch demo", Tone::Dim)],
+        ];
+    }
+    vec![vec![span("Looking for streams …", Tone::Dim)]]
+}
+
+fn table_row(app: &App, row: &Row, now: Now) -> TableRow {
+    let mark = level_mark(row.level().filter(|level| *level > Level::Info));
+    let name = |text: String| span(text, Tone::Plain);
+    let mut cells = vec![mark, name(row.stream.key.shown())];
+    let Some(group) = row.group else {
+        let words = match (&row.stream.state, &row.stream.groups_fault) {
+            (RowState::Loading, _) => span("…", Tone::Dim),
+            (RowState::Fault(fault), _) => span(fault.words(), Tone::Warn),
+            (RowState::Ok, Some(fault)) => span(format!("groups: {}", fault.words()), Tone::Warn),
+            (RowState::Ok, None) => span("no groups", Tone::Dim),
+        };
+        cells.push(words);
+        cells.resize(COLUMNS.len(), Span::default());
+        return TableRow { cells, nested: false };
+    };
+    let rates = group.rates();
+    let finding = group.judgement.findings.first();
+    let tone = |level: Level| level_tone(level);
+    cells.push(name(group.name().shown()));
+    cells.push(lag_cell(group));
+    cells.push(span(lag_spark(&group.history), Tone::Accent));
+    cells.push(count_cell(group.facts.pending));
+    cells.push(oldest_cell(group, now));
+    cells.push(active_cell(app, group, now));
+    cells.push(span(rate(rates.added), Tone::Dim));
+    cells.push(span(rate(rates.delivered), Tone::Dim));
+    cells.push(drain_cell(group));
+    cells.push(span(app.shown().behind_ms(row.stream, group, now).map_or("-".to_owned(), age), Tone::Dim));
+    let more = group.judgement.findings.len().saturating_sub(1);
+    cells.push(finding.map_or(Span::default(), |f| {
+        span(if more > 0 { format!("{} +{more}", f.id) } else { f.id.to_owned() }, tone(f.level))
+    }));
+    TableRow { cells, nested: false }
+}
+
+use super::Span;
+
+/// The sign of a level.
+pub fn level_mark(level: Option<Level>) -> Span {
+    match level {
+        Some(Level::Critical) => bold("▲", Tone::Critical),
+        Some(Level::Warn) => bold("!", Tone::Warn),
+        Some(Level::Info) => span("i", Tone::Info),
+        None => span("✓", Tone::Dim),
+    }
+}
+
+/// The tone of a level.
+pub fn level_tone(level: Level) -> Tone {
+    match level {
+        Level::Critical => Tone::Critical,
+        Level::Warn => Tone::Warn,
+        Level::Info => Tone::Info,
+    }
+}
+
+/// Lag with its kind and where it is going: `478 ↑`, `≥1000 →`, `?`.
+pub fn lag_cell(group: &GroupState) -> Span {
+    let lags: Vec<i64> = group.history.window(20_000).filter_map(|point| point.lag).collect();
+    let arrow = match (lags.first(), lags.last()) {
+        (Some(first), Some(last)) if lags.len() > 2 && last > first => " ↑",
+        (Some(first), Some(last)) if lags.len() > 2 && last < first => " ↓",
+        _ => "  ",
+    };
+    let tone = match (group.lag.kind, group.lag.value) {
+        (LagKind::Unknown, _) => Tone::Warn,
+        (LagKind::Unsupported, _) | (_, Some(0)) => Tone::Dim,
+        _ => Tone::New,
+    };
+    span(format!("{}{arrow}", group.lag.text()), tone)
+}
+
+fn lag_spark(history: &History) -> String {
+    const CELLS: usize = 10;
+    let points: Vec<_> = history.window(60_000).collect();
+    let Some(newest) = points.last().map(|point| point.at) else { return String::new() };
+    let mut values = [None; CELLS];
+    for point in points {
+        let ago = newest.since(point.at) as usize * CELLS / 60_001;
+        let cell = &mut values[CELLS - 1 - ago];
+        *cell = point.lag.max(*cell);
+    }
+    spark(&values)
+}
+
+fn count_cell(count: i64) -> Span {
+    span(count.to_string(), if count == 0 { Tone::Dim } else { Tone::Heat(0) })
+}
+
+/// The longest idle time of a pending entry; `≥` in front when only a part of the PEL is known.
+pub fn oldest_cell(group: &GroupState, now: Now) -> Span {
+    // rows older than the count beside them may be acknowledged by now: a past value, so it stands still and is dim
+    if group.pel.at < group.at {
+        return match group.oldest_idle(group.pel.at).value() {
+            Some(ms) => span(format!("({})", age(ms)), Tone::Dim),
+            None => span("?", Tone::Dim),
+        };
+    }
+    match group.oldest_idle(now.mono) {
+        Extreme::Exact(Some((ms, _))) => span(age(ms), heat(ms)),
+        Extreme::AtLeast(ms, _) => span(format!("≥{}", age(ms)), heat(ms)),
+        Extreme::Exact(None) => span("-", Tone::Dim),
+        Extreme::Unknown => span("?", Tone::Dim),
+    }
+}
+
+fn active_cell(app: &App, group: &GroupState, now: Now) -> Span {
+    let total = group.facts.consumers;
+    let Some(consumers) = &group.consumers else { return span(format!("?/{total}"), Tone::Dim) };
+    let limit = group.gone_after_ms(&app.store.settings);
+    let passed = now.mono.since(group.consumers_at) as i64;
+    let active = consumers.iter().filter(|consumer| consumer.idle_ms + passed <= limit).count();
+    span(format!("{active}/{total}"), if active == 0 && total > 0 { Tone::Plain } else { Tone::Dim })
+}
+
+fn drain_cell(group: &GroupState) -> Span {
+    let rates = group.rates();
+    let lag = group.lag.exact();
+    match (lag, rates.drain_ms(lag), rates.added.zip(rates.delivered)) {
+        (Some(0), ..) => span("-", Tone::Dim),
+        (Some(_), Some(ms), _) => span(age(ms), Tone::Plain),
+        (Some(_), None, Some((added, delivered))) if delivered <= added => span("never", Tone::Warn),
+        _ => span("-", Tone::Dim),
+    }
+}
+
+fn details(row: &Row) -> (Line, Vec<SymptomItem>, String) {
+    let Some(group) = row.group else {
+        return (vec![bold(row.stream.key.shown(), Tone::Plain)], Vec::new(), String::new());
+    };
+    let title = vec![bold(row.stream.key.shown(), Tone::Plain), span(" › ", Tone::Dim), bold(group.name().shown(), Tone::Plain)];
+    let findings = group.judgement.findings.iter().chain(&row.stream.findings);
+    (title, findings.map(|finding| symptoms::item(finding, false)).collect(), symptoms::note(&group.judgement))
+}

@@ -1,0 +1,66 @@
+//! Findings as sentences, and the checks that are quiet.
+
+use super::{Line, Span, Tone, bold, overview::{level_mark, level_tone}, span};
+use crate::core::{
+    store::{GroupState, StreamState},
+    symptoms::{Finding, Judgement, command_line},
+};
+
+/// One finding.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SymptomItem {
+    /// Its sign.
+    pub mark: Span,
+    /// Its id.
+    pub id: Span,
+    /// The sentence.
+    pub text: String,
+    /// The first command to run.
+    pub check: String,
+    /// Whether it is picked.
+    pub selected: bool,
+}
+
+/// The pane.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SymptomsView {
+    /// Its most important number.
+    pub number: Line,
+    /// The findings, worst first.
+    pub items: Vec<SymptomItem>,
+    /// What is quiet and what cannot tell so far.
+    pub note: String,
+}
+
+pub fn item(finding: &Finding, selected: bool) -> SymptomItem {
+    SymptomItem {
+        mark: level_mark(Some(finding.level)),
+        id: bold(finding.id, level_tone(finding.level)),
+        text: finding.text.clone(),
+        check: command_line(&finding.check),
+        selected,
+    }
+}
+
+pub fn note(judgement: &Judgement) -> String {
+    let mut parts = Vec::new();
+    if !judgement.quiet.is_empty() {
+        parts.push(format!("✓ {}", judgement.quiet.join(", ")));
+    }
+    if !judgement.waiting.is_empty() {
+        parts.push(format!("… not enough data yet: {}", judgement.waiting.join(", ")));
+    }
+    parts.join("  ")
+}
+
+pub fn view(stream: &StreamState, group: &GroupState, selected: Option<usize>) -> SymptomsView {
+    let all = group.judgement.findings.iter().chain(&stream.findings);
+    let items: Vec<SymptomItem> = all.enumerate().map(|(index, finding)| item(finding, selected == Some(index))).collect();
+    let worst = group.judgement.level();
+    let number = match (worst, items.len()) {
+        (_, 0) => vec![span("all quiet", Tone::Dim)],
+        (Some(level), n) => vec![bold(n.to_string(), level_tone(level))],
+        (None, n) => vec![span(n.to_string(), Tone::Info)],
+    };
+    SymptomsView { number, items, note: note(&group.judgement) }
+}

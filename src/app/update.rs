@@ -1,0 +1,382 @@
+//! The only writer of [`App`]: one message in, effects out.
+
+use super::{
+    App, LinkState, Notice, Overlay, Pane, Place, RowId,
+    effect::Effect,
+    key::Key,
+    keymap::{self, Action},
+    msg::Msg,
+    tree::{Branch, TreeRow, branches},
+};
+use crate::core::{
+    id::EntryId,
+    sample::EntryPayload,
+    store::RowState,
+    symptoms::command_line,
+    time::{Mono, Now},
+};
+
+/// A notice stays for so long.
+const NOTICE_MS: u64 = 3000;
+/// Intervals that `+` and `-` step through, in milliseconds.
+const INTERVALS_MS: [u64; 9] = [100, 250, 500, 1000, 2000, 5000, 10_000, 30_000, 60_000];
+/// No more than this goes to the clipboard: terminals drop longer sequences, some after showing them.
+const COPY_BYTES: usize = 64 * 1024;
+
+/// Takes a message in.
+pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
+    let before = (app.focus(), app.interval_ms);
+    let mut effects = Vec::new();
+    let mut sampled = false;
+    match msg {
+        Msg::Key(key) => press(app, key, now, &mut effects),
+        Msg::Paste(text) => {
+            if app.typing {
+                app.filter.extend(text.chars().filter(|c| !c.is_control()).take(100));
+            }
+        }
+        Msg::Sampled { sample, scan, interval_ms } => {
+            app.store.fold(*sample, scan.as_ref(), now, false);
+            app.kept_interval_ms = interval_ms;
+            app.link = LinkState::Up;
+            sampled = true;
+        }
+        Msg::Down { why, retry_at, tries } => {
+            let since = match &app.link {
+                LinkState::Down { since, .. } => *since,
+                LinkState::Up => app.store.sampled.map_or(now.mono, |at| at.mono),
+            };
+            app.link = LinkState::Down { since, why, retry_at, tries };
+        }
+        Msg::Entry(entry) => take_entry(app, entry),
+        Msg::Resized(columns, rows) => {
+            app.size = (columns, rows);
+            effects.push(Effect::Redraw);
+        }
+        Msg::Tick => {
+            if app.notice.as_ref().is_some_and(|notice| notice.until <= now.mono) {
+                app.notice = None;
+            }
+        }
+        Msg::Terminate => effects.push(Effect::Quit { printing: false }),
+    }
+    keep_selection(app);
+    let after = app.focus();
+    let refocused = before.0 != after;
+    if sampled || refocused || before.1 != app.interval_ms {
+        effects.push(Effect::Plan { request: app.store.wants(&after, now.mono), interval_ms: app.interval_ms });
+    }
+    // a stream just found, or a group just opened, must not wait a whole interval for its first numbers
+    let incomplete = app.store.is_searching() || app.store.streams.values().any(|stream| stream.state == RowState::Loading);
+    if refocused || (sampled && incomplete) {
+        effects.push(Effect::PollNow);
+    }
+    effects
+}
+
+/// The picked row must exist, and there must be one as soon as there are rows.
+fn keep_selection(app: &mut App) {
+    let rows = app.rows();
+    let selected = rows.get(app.selected_index(&rows)).map(super::overview::Row::id);
+    if app.place == Place::Overview {
+        app.selected = selected;
+    }
+}
+
+fn press(app: &mut App, key: Key, now: Now, effects: &mut Vec<Effect>) {
+    if app.typing && type_filter(app, key) {
+        return;
+    }
+    let Some(action) = keymap::action(app, key) else { return };
+    if let Some(reason) = keymap::disabled_reason(app, action) {
+        notify(app, reason.to_owned(), now);
+        return;
+    }
+    act(app, action, now, effects);
+}
+
+/// Keys while the filter is typed; false for those that mean something else.
+fn type_filter(app: &mut App, key: Key) -> bool {
+    match key {
+        Key::Enter => app.typing = false,
+        Key::Esc => {
+            app.typing = false;
+            app.filter.clear();
+        }
+        Key::Backspace => {
+            app.filter.pop();
+        }
+        Key::Ctrl('u') => app.filter.clear(),
+        Key::Char(c) => app.filter.push(c),
+        _ => return false,
+    }
+    true
+}
+
+fn notify(app: &mut App, text: String, now: Now) {
+    app.notice = Some(Notice { text, until: Mono(now.mono.0 + NOTICE_MS) });
+}
+
+fn act(app: &mut App, action: Action, now: Now, effects: &mut Vec<Effect>) {
+    match action {
+        Action::Down => walk(app, 1),
+        Action::Up => walk(app, -1),
+        Action::PageDown => walk(app, isize::from(app.size.1 as i16 / 2).max(1)),
+        Action::PageUp => walk(app, -isize::from(app.size.1 as i16 / 2).max(1)),
+        Action::First => walk(app, isize::MIN / 2),
+        Action::Last => walk(app, isize::MAX / 2),
+        Action::Right | Action::Left => sideways(app, action == Action::Right),
+        Action::Open => open(app, effects),
+        Action::Back => back(app),
+        Action::NextPane => app.pane = app.pane.after(1),
+        Action::PreviousPane => app.pane = app.pane.after(-1),
+        Action::Zoom => app.zoom = app.zoom.next(),
+        Action::NextGroup => next_group(app, 1),
+        Action::PreviousGroup => next_group(app, -1),
+        Action::Filter => app.typing = true,
+        Action::Sort => {
+            app.order = app.order.next();
+            notify(app, format!("sorted by {}", app.order.word()), now);
+        }
+        Action::Reverse => app.reversed = !app.reversed,
+        Action::Pause => {
+            app.frozen = match app.frozen {
+                Some(_) => None,
+                None => Some(Box::new((app.store.clone(), now))),
+            };
+        }
+        Action::Poll => effects.push(Effect::PollNow),
+        Action::Faster => change_interval(app, -1, now),
+        Action::Slower => change_interval(app, 1, now),
+        Action::CopyName => copy(app, name_of_row(app), now, effects),
+        Action::CopyCommand => copy(app, command_of_row(app), now, effects),
+        Action::Events => app.overlay = toggled(app.overlay.take(), Overlay::Events),
+        Action::Help => app.overlay = toggled(app.overlay.take(), Overlay::Help),
+        Action::Redraw => effects.push(Effect::Redraw),
+        Action::Suspend => effects.push(Effect::Suspend),
+        Action::QuitPrinting => effects.push(Effect::Quit { printing: true }),
+        Action::Quit => effects.push(Effect::Quit { printing: false }),
+    }
+    if matches!(action, Action::Events | Action::Help) {
+        app.scroll = 0;
+    }
+}
+
+fn toggled(old: Option<Overlay>, new: Overlay) -> Option<Overlay> {
+    if old.as_ref() == Some(&new) { None } else { Some(new) }
+}
+
+fn change_interval(app: &mut App, step: isize, now: Now) {
+    let index = INTERVALS_MS.iter().position(|ms| *ms >= app.interval_ms).unwrap_or(INTERVALS_MS.len() - 1);
+    // a set interval between two steps counts as the longer one when going up, so that a press always changes it
+    let at_step = INTERVALS_MS[index] == app.interval_ms;
+    let next = if step > 0 && !at_step { index } else { index.saturating_add_signed(step).min(INTERVALS_MS.len() - 1) };
+    app.interval_ms = INTERVALS_MS[next];
+    notify(app, format!("one poll every {}", crate::core::time::age(app.interval_ms as i64)), now);
+}
+
+fn moved(index: usize, step: isize, len: usize) -> usize {
+    index.saturating_add_signed(step).min(len.saturating_sub(1))
+}
+
+fn walk(app: &mut App, step: isize) {
+    if app.overlay.is_some() {
+        app.scroll = app.scroll.saturating_add_signed(step).min(10_000);
+        return;
+    }
+    match (&app.place, app.pane) {
+        (Place::Overview, _) => {
+            let rows = app.rows();
+            let index = moved(app.selected_index(&rows), step, rows.len());
+            app.selected = rows.get(index).map(super::overview::Row::id);
+        }
+        (Place::Group { .. }, Pane::Consumers) => {
+            let Some((_, group)) = app.group() else { return };
+            let ids: Vec<TreeRow> = branches(app, group).iter().filter_map(Branch::id).collect();
+            let at = app.tree_row.as_ref().and_then(|row| ids.iter().position(|id| id == row)).unwrap_or(0);
+            app.tree_row = ids.get(moved(at, step, ids.len())).cloned();
+        }
+        (Place::Group { .. }, Pane::Symptoms) => {
+            let count = app.group().map_or(0, |(stream, group)| group.judgement.findings.len() + stream.findings.len());
+            app.finding = moved(app.finding, step, count);
+        }
+        (Place::Group { .. }, Pane::Strip) => pick_entry(app, step),
+    }
+}
+
+fn pick_entry(app: &mut App, step: isize) {
+    let Some((stream, group)) = app.group() else { return };
+    let ids: Vec<EntryId> = group.cells(stream).iter().map(|cell| cell.id).collect();
+    let at = app.entry.unwrap_or(group.facts.cursor);
+    let index = ids.partition_point(|id| *id < at).min(ids.len().saturating_sub(1));
+    app.entry = ids.get(moved(index, step, ids.len())).copied();
+}
+
+fn sideways(app: &mut App, right: bool) {
+    match (app.pane, &app.tree_row) {
+        (Pane::Strip, _) => pick_entry(app, if right { 1 } else { -1 }),
+        (Pane::Consumers, Some(TreeRow::Consumer(name))) => {
+            let name = name.clone();
+            if right { app.open.insert(name); } else { app.open.remove(&name); }
+        }
+        (Pane::Consumers, Some(TreeRow::Entry(id))) if !right => {
+            let id = *id;
+            let owner = app.group().and_then(|(_, group)| group.pel.rows.iter().find(|row| row.id == id)).map(|row| row.owner.clone());
+            if let Some(owner) = owner {
+                app.open.remove(&owner);
+                app.tree_row = Some(TreeRow::Consumer(owner));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn enter_group(app: &mut App, row: RowId) {
+    let Some(group) = row.group.clone() else { return };
+    app.place = Place::Group { key: row.key.clone(), group };
+    app.selected = Some(row);
+    app.entry = None;
+    app.tree_row = None;
+    app.finding = 0;
+    app.open.clear();
+    // the largest holder is what one came for
+    let first = app.group().and_then(|(_, group)| {
+        let holders = branches(app, group).into_iter().filter_map(|row| match row {
+            Branch::Consumer { name, pending, .. } if pending > 0 => Some((pending, name.cloned())),
+            _ => None,
+        });
+        holders.reduce(|most, next| if next.0 > most.0 { next } else { most }).map(|(_, name)| name)
+    });
+    if let Some(name) = first {
+        app.tree_row = Some(TreeRow::Consumer(name.clone()));
+        app.open.insert(name);
+    }
+}
+
+fn next_group(app: &mut App, step: isize) {
+    let rows: Vec<RowId> = app.rows().iter().map(super::overview::Row::id).filter(|row| row.group.is_some()).collect();
+    let at = app.selected.as_ref().and_then(|row| rows.iter().position(|id| id == row)).unwrap_or(0) as isize;
+    if rows.is_empty() {
+        return;
+    }
+    let next = (at + step).rem_euclid(rows.len() as isize) as usize;
+    enter_group(app, rows[next].clone());
+}
+
+fn open(app: &mut App, effects: &mut Vec<Effect>) {
+    if app.overlay.is_some() {
+        return;
+    }
+    match (&app.place, app.pane) {
+        (Place::Overview, _) => {
+            if let Some(row) = app.selected.clone() {
+                enter_group(app, row);
+            }
+        }
+        (Place::Group { .. }, Pane::Consumers) => {
+            let row = app.tree_row.clone().or_else(|| app.group().and_then(|(_, group)| branches(app, group).first().and_then(Branch::id)));
+            match row {
+                Some(TreeRow::Consumer(name)) => {
+                    if !app.open.remove(&name) {
+                        app.open.insert(name.clone());
+                    }
+                    app.tree_row = Some(TreeRow::Consumer(name));
+                }
+                Some(TreeRow::Entry(id)) => show_entry(app, id, effects),
+                None => {}
+            }
+        }
+        (Place::Group { .. }, Pane::Strip) => {
+            let picked = app.entry.or_else(|| app.group().map(|(_, group)| group.facts.cursor));
+            if let Some(id) = picked {
+                show_entry(app, id, effects);
+            }
+        }
+        (Place::Group { .. }, Pane::Symptoms) => {
+            let any = app.group().is_some_and(|(stream, group)| !group.judgement.findings.is_empty() || !stream.findings.is_empty());
+            if any {
+                app.overlay = Some(Overlay::Finding { index: app.finding });
+                app.scroll = 0;
+            }
+        }
+    }
+}
+
+fn show_entry(app: &mut App, id: EntryId, effects: &mut Vec<Effect>) {
+    let Place::Group { key, .. } = &app.place else { return };
+    let key = key.clone();
+    effects.push(Effect::FetchEntry { key: key.clone(), id });
+    app.overlay = Some(Overlay::Entry { key, id, payload: None });
+    app.scroll = 0;
+}
+
+fn take_entry(app: &mut App, entry: EntryPayload) {
+    if let Some(Overlay::Entry { key, id, payload }) = &mut app.overlay
+        && *key == entry.key
+        && *id == entry.id
+    {
+        *payload = Some(entry);
+    }
+}
+
+fn back(app: &mut App) {
+    if app.overlay.take().is_some() {
+        return;
+    }
+    match app.place {
+        Place::Group { .. } if app.entry.is_some() && app.pane == Pane::Strip => app.entry = None,
+        Place::Group { .. } => app.place = Place::Overview,
+        Place::Overview => app.filter.clear(),
+    }
+}
+
+fn copy(app: &mut App, text: Option<String>, now: Now, effects: &mut Vec<Effect>) {
+    match text {
+        Some(text) if text.len() <= COPY_BYTES => {
+            notify(app, format!("copied: {}", super::cells::cut(&text, 60)), now);
+            effects.push(Effect::Copy(text));
+        }
+        Some(_) => notify(app, "too long for the terminal's clipboard".to_owned(), now),
+        None => notify(app, "nothing to copy here".to_owned(), now),
+    }
+}
+
+fn name_of_row(app: &App) -> Option<String> {
+    match (&app.overlay, &app.place, app.pane) {
+        (Some(Overlay::Entry { id, .. }), ..) => Some(id.to_string()),
+        (_, Place::Overview, _) => app.selected.as_ref().map(|row| row.group.as_ref().unwrap_or(&row.key).shown()),
+        (_, Place::Group { .. }, Pane::Strip) => app.entry.or(app.group().map(|(_, group)| group.facts.cursor)).map(|id| id.to_string()),
+        (_, Place::Group { group, .. }, Pane::Consumers) => match &app.tree_row {
+            Some(TreeRow::Consumer(Some(name))) => Some(name.shown()),
+            Some(TreeRow::Entry(id)) => Some(id.to_string()),
+            _ => Some(group.shown()),
+        },
+        (_, Place::Group { .. }, Pane::Symptoms) => super::screen::finding_at(app).map(|finding| finding.text.clone()),
+    }
+}
+
+/// The redis-cli command that looks at what the row shows; it only reads.
+fn command_of_row(app: &App) -> Option<String> {
+    use crate::core::name::Name;
+    let words = |parts: &[&[u8]]| parts.iter().map(|part| Name::new(part.to_vec())).collect::<Vec<_>>();
+    let entry = |key: &Name, id: EntryId| {
+        let id = id.to_string();
+        words(&[b"XRANGE", key.bytes(), id.as_bytes(), id.as_bytes()])
+    };
+    let parts = match (&app.overlay, &app.place, app.pane) {
+        (Some(Overlay::Entry { key, id, .. }), ..) => entry(key, *id),
+        (_, Place::Overview, _) => {
+            let row = app.selected.as_ref()?;
+            words(&[b"XINFO", if row.group.is_some() { &b"GROUPS"[..] } else { &b"STREAM"[..] }, row.key.bytes()])
+        }
+        (_, Place::Group { .. }, Pane::Symptoms) => super::screen::finding_at(app)?.check.clone(),
+        (_, Place::Group { key, .. }, Pane::Strip) => entry(key, app.entry.or(app.group().map(|(_, group)| group.facts.cursor))?),
+        (_, Place::Group { key, group }, Pane::Consumers) => match &app.tree_row {
+            Some(TreeRow::Consumer(Some(name))) => words(&[b"XPENDING", key.bytes(), group.bytes(), b"-", b"+", b"10", name.bytes()]),
+            Some(TreeRow::Entry(id)) => entry(key, *id),
+            _ => words(&[b"XINFO", b"CONSUMERS", key.bytes(), group.bytes()]),
+        },
+    };
+    let line = command_line(&parts);
+    Some(if app.cli_words.is_empty() { format!("redis-cli {line}") } else { format!("redis-cli {} {line}", app.cli_words) })
+}

@@ -1,0 +1,43 @@
+//! One frame from one view model: no await, no I/O, no clock.
+
+use super::{ascii, panes, table::draw_bar, theme::Theme};
+use crate::app::screen::{Body, Screen};
+use ratatui::{Frame, layout::{Constraint, Layout, Rect}, text::Line};
+
+/// Below this nothing can be told.
+const LEAST: (u16, u16) = (40, 10);
+
+/// Draws the screen.
+pub fn draw(frame: &mut Frame, screen: &Screen, theme: &Theme) {
+    let area = frame.area();
+    if area.width < LEAST.0 || area.height < LEAST.1 {
+        too_small(frame, area);
+    } else {
+        let [top, middle, bottom] = area.layout(&Layout::vertical([Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)]));
+        // the header stays bright: it is what tells that the rest is old
+        draw_bar(frame, top, &screen.header, theme);
+        let faded = theme.aged(screen.stale);
+        match &screen.body {
+            Body::Overview(view) => panes::overview::draw(frame, middle, view, &faded),
+            Body::Group(view) => panes::group::draw(frame, middle, view, &faded),
+        }
+        if let Some(overlay) = &screen.overlay {
+            panes::overlay::draw(frame, middle, overlay, theme);
+        }
+        draw_bar(frame, bottom, &screen.footer, theme);
+    }
+    if theme.ascii {
+        ascii::degrade(frame.buffer_mut());
+    }
+}
+
+fn too_small(frame: &mut Frame, area: Rect) {
+    let lines = [
+        format!("pelwatch needs {}x{} cells,", LEAST.0, LEAST.1),
+        format!("here are {}x{}.", area.width, area.height),
+        "q quits".to_owned(),
+    ];
+    for (row, line) in lines.into_iter().enumerate().take(usize::from(area.height)) {
+        frame.render_widget(Line::raw(line), Rect { y: area.y + row as u16, height: 1, ..area });
+    }
+}

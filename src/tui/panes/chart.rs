@@ -1,0 +1,43 @@
+//! Lag and pending over time, in braille.
+
+use super::framed;
+use crate::{
+    app::screen::{GroupView, Series, Tone, bold, span},
+    tui::theme::Theme,
+};
+use ratatui::{
+    Frame,
+    layout::Rect,
+    symbols::Marker,
+    widgets::{Axis, Chart, Dataset, GraphType},
+};
+
+pub fn draw(frame: &mut Frame, area: Rect, view: &GroupView, theme: &Theme) {
+    let latest = |series: &Series| series.latest.map_or("?".to_owned(), |n| n.to_string());
+    let title = vec![
+        span("lag ", Tone::New),
+        bold(latest(&view.lag), Tone::New),
+        span("  pending ", Tone::Heat(2)),
+        bold(latest(&view.pending), Tone::Heat(2)),
+    ];
+    let span_text = crate::core::time::age_words((view.span_s * 1000.0) as i64);
+    let number = vec![span(format!("last {span_text}"), Tone::Dim)];
+    let most = view.lag.most.max(view.pending.most).max(1);
+    let runs = |series: &Series, tone| {
+        let style = theme.style(tone);
+        series.runs.iter().map(move |run| (run.clone(), style)).collect::<Vec<_>>()
+    };
+    let all: Vec<_> = runs(&view.pending, Tone::Heat(2)).into_iter().chain(runs(&view.lag, Tone::New)).collect();
+    let sets = all
+        .iter()
+        .map(|(run, style)| Dataset::default().marker(Marker::Braille).graph_type(GraphType::Line).style(*style).data(run))
+        .collect();
+    let labels = vec!["0".to_owned(), most.to_string()];
+    let dim = theme.style(Tone::Dim);
+    let chart = Chart::new(sets)
+        .block(framed(&title, &number, area.width, theme, false))
+        .x_axis(Axis::default().bounds([-view.span_s, 0.0]).style(dim))
+        .y_axis(Axis::default().bounds([0.0, most as f64]).labels(labels).style(dim))
+        .legend_position(None);
+    frame.render_widget(chart, area);
+}

@@ -1,0 +1,48 @@
+//! The parts of the screen, each a function of its part of the view model.
+
+pub mod chart;
+pub mod group;
+pub mod overlay;
+pub mod overview;
+pub mod symptoms;
+
+use super::theme::Theme;
+use crate::app::screen::Line;
+use ratatui::{layout::Rect, symbols::merge::MergeStrategy, widgets::{Block, BorderType, Borders}};
+
+/// A frame with a title at the left and the most important number at the right. Frames that overlap by a cell share their
+/// border, so the pane in focus is drawn last.
+/// Where both do not fit, the number goes piece by piece from its end.
+pub fn framed(title: &Line, number: &Line, cells: u16, theme: &Theme, focused: bool) -> Block<'static> {
+    use crate::app::{cells::width, screen::{Tone, span}};
+    let mut room = usize::from(cells).saturating_sub(7 + title.iter().map(|span| width(&span.text)).sum::<usize>());
+    let number: Line = number
+        .iter()
+        .take_while(|span| {
+            let fits = width(&span.text) <= room;
+            room = room.saturating_sub(width(&span.text));
+            fits
+        })
+        .cloned()
+        .collect();
+    let spaced = |line: &Line| {
+        let mut line = line.clone();
+        if !line.is_empty() {
+            line.insert(0, span(" ", Tone::Plain));
+            line.push(span(" ", Tone::Plain));
+        }
+        theme.line(&line)
+    };
+    Block::new()
+        .borders(Borders::ALL)
+        .border_type(BorderType::Plain)
+        .merge_borders(MergeStrategy::Exact)
+        .border_style(theme.style(if focused { Tone::Accent } else { Tone::Dim }))
+        .title(spaced(title).left_aligned())
+        .title(spaced(&number).right_aligned())
+}
+
+/// The room inside a frame, one cell of air at each side.
+pub fn inside(area: Rect) -> Rect {
+    Rect { x: area.x + 2, y: area.y + 1, width: area.width.saturating_sub(4), height: area.height.saturating_sub(2) }
+}

@@ -1,0 +1,30 @@
+//! The overview: the table, and what is wrong with the picked row.
+
+use super::{framed, inside, symptoms};
+use crate::{
+    app::screen::{Line, OverviewView},
+    tui::{table::draw_table, theme::Theme},
+};
+use ratatui::{Frame, layout::{Constraint, Layout, Rect, Spacing}};
+
+pub fn draw(frame: &mut Frame, area: Rect, view: &OverviewView, theme: &Theme) {
+    let below = match area.height {
+        ..16 => 0,
+        16..24 => 6,
+        _ => 10,
+    };
+    let [table, details] = area.layout(&Layout::vertical([Constraint::Fill(1), Constraint::Length(below)]).spacing(Spacing::Overlap(u16::from(below > 0))));
+    if below > 0 {
+        frame.render_widget(framed(&view.picked, &Line::new(), details.width, theme, false), details);
+        symptoms::draw_items(frame, inside(details), &view.items, &view.note, theme);
+    }
+    frame.render_widget(framed(&view.title, &view.number, table.width, theme, true), table);
+    let room = Rect { x: table.x + 1, y: table.y + 1, width: table.width.saturating_sub(2), height: table.height.saturating_sub(2) };
+    if view.empty.is_empty() {
+        draw_table(frame, room, &view.table, theme);
+    } else {
+        for (row, line) in view.empty.iter().enumerate().take(usize::from(room.height)) {
+            frame.render_widget(theme.line(line), Rect { x: room.x + 1, y: room.y + row as u16, height: 1, ..inside(table) });
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Findings: sign, id, the sentence, the first command.
+
+use super::{framed, inside};
+use crate::{
+    app::{
+        cells::{cut, wrap},
+        screen::{Span, SymptomItem, SymptomsView, Tone, bold, span},
+    },
+    tui::theme::Theme,
+};
+use ratatui::{Frame, layout::Rect};
+
+pub fn draw(frame: &mut Frame, area: Rect, view: &SymptomsView, theme: &Theme, focused: bool) {
+    frame.render_widget(framed(&vec![bold("Symptoms", Tone::Plain)], &view.number, area.width, theme, focused), area);
+    draw_items(frame, inside(area), &view.items, &view.note, theme);
+}
+
+/// The items from the top; the picked one is kept in sight.
+pub fn draw_items(frame: &mut Frame, area: Rect, items: &[SymptomItem], note: &str, theme: &Theme) {
+    let room = usize::from(area.width);
+    if room < 8 || area.height == 0 {
+        return;
+    }
+    let mut lines: Vec<Vec<Span>> = Vec::new();
+    let mut picked_at = 0;
+    for item in items {
+        if item.selected {
+            picked_at = lines.len();
+        }
+        let lead = if item.selected { bold("▌", Tone::Accent) } else { span(" ", Tone::Plain) };
+        lines.push(vec![lead.clone(), item.mark.clone(), span(" ", Tone::Plain), item.id.clone()]);
+        for text in wrap(&item.text, room - 4) {
+            lines.push(vec![lead.clone(), span("  ", Tone::Plain), Span { text, tone: Tone::Plain, bold: false }]);
+        }
+        lines.push(vec![lead, span("  first check: ", Tone::Dim), span(cut(&item.check, room.saturating_sub(17)), Tone::Accent)]);
+    }
+    if !note.is_empty() {
+        lines.extend(wrap(note, room - 2).into_iter().map(|text| vec![span(" ", Tone::Plain), span(text, Tone::Dim)]));
+    }
+    let height = usize::from(area.height);
+    let start = if picked_at + 4 > height { (picked_at + 4 - height).min(lines.len().saturating_sub(height)) } else { 0 };
+    for (row, line) in lines.iter().skip(start).take(height).enumerate() {
+        frame.render_widget(theme.line(line), Rect { y: area.y + row as u16, height: 1, ..area });
+    }
+}

@@ -1,0 +1,112 @@
+//! Tables and bars: parts are dropped by rank until the rest fits.
+
+use super::theme::Theme;
+use crate::app::{
+    cells::{pad, width},
+    screen::{Bar, Column, Line, Span, Table, TableRow, Tone},
+};
+use ratatui::{Frame, layout::Rect, text};
+
+/// What belongs to the row above stands a little in.
+const INDENT: &str = "    ";
+
+/// Columns that fit, with their widths. The ones that grow share what is left.
+fn fit(table: &Table, room: usize) -> Vec<(usize, usize)> {
+    let needed = |index: usize, column: &Column| {
+        let indent = |row: &TableRow| if row.nested && index == 0 { INDENT.len() } else { 0 };
+        let content = table.rows.iter().map(|row| row.cells.get(index).map_or(0, |cell| width(&cell.text) + indent(row))).max().unwrap_or(0);
+        content.clamp(column.least, column.most)
+    };
+    let mut kept: Vec<(usize, &Column)> = table.columns.iter().enumerate().collect();
+    loop {
+        let least: usize = kept.iter().map(|(_, column)| column.least + 1).sum();
+        let worst = kept.iter().map(|(_, column)| column.rank).max().unwrap_or(0);
+        if least <= room + 1 || worst == 0 {
+            break;
+        }
+        kept.retain(|(_, column)| column.rank < worst);
+    }
+    let mut widths: Vec<(usize, usize)> = kept.iter().map(|(index, column)| (*index, column.least)).collect();
+    let mut left = (room + 1).saturating_sub(widths.iter().map(|(_, width)| width + 1).sum());
+    // one cell at a time to each that still wants one, so that no name takes all
+    while left > 0 {
+        let before = left;
+        for ((index, width), (_, column)) in widths.iter_mut().zip(&kept) {
+            if left > 0 && *width < needed(*index, column) {
+                *width += 1;
+                left -= 1;
+            }
+        }
+        if before == left {
+            break;
+        }
+    }
+    widths
+}
+
+/// Draws a table: head, rows, the picked one kept near the middle.
+pub fn draw_table(frame: &mut Frame, area: Rect, table: &Table, theme: &Theme) {
+    if area.height == 0 || area.width < 4 {
+        return;
+    }
+    let widths = fit(table, usize::from(area.width) - 2);
+    let head: String = widths
+        .iter()
+        .map(|(index, width)| pad(table.columns[*index].title, *width, table.columns[*index].right) + " ")
+        .collect();
+    let line = |y: u16, line: text::Line<'static>, frame: &mut Frame| frame.render_widget(line, Rect { y, height: 1, ..area });
+    line(area.y, theme.line(&vec![Span { text: format!("  {head}"), tone: Tone::Dim, bold: false }]), frame);
+    let height = usize::from(area.height) - 1;
+    let total = table.rows.len();
+    let start = table.selected.map_or(0, |selected| selected.saturating_sub(height / 2).min(total.saturating_sub(height)));
+    for (offset, row) in table.rows.iter().skip(start).take(height).enumerate() {
+        let picked = table.selected == Some(start + offset);
+        let mut cells = vec![Span { text: if picked { "▌ " } else { "  " }.to_owned(), tone: Tone::Accent, bold: picked }];
+        for (index, width) in &widths {
+            let Some(cell) = row.cells.get(*index) else { continue };
+            let indent = if row.nested && *index == 0 { INDENT } else { "" };
+            let text = pad(&format!("{indent}{}", cell.text), *width, table.columns[*index].right) + " ";
+            cells.push(Span { text, tone: cell.tone, bold: cell.bold || picked });
+        }
+        line(area.y + 1 + offset as u16, theme.line(&cells), frame);
+    }
+    let below = total.saturating_sub(start + height) + table.hidden.1;
+    if below > 0 && height > 1 {
+        let text = format!("  … {} more below", below + 1);
+        line(area.bottom() - 1, theme.line(&vec![Span { text: pad(&text, usize::from(area.width), false), tone: Tone::Dim, bold: false }]), frame);
+    }
+}
+
+fn line_width(line: &Line) -> usize {
+    line.iter().map(|span| width(&span.text)).sum()
+}
+
+/// Draws a bar: what does not fit goes by rank, the highest first.
+pub fn draw_bar(frame: &mut Frame, area: Rect, bar: &Bar, theme: &Theme) {
+    const GAP: usize = 2;
+    let room = usize::from(area.width);
+    let (mut left, mut right) = (bar.left.clone(), bar.right.clone());
+    loop {
+        let used: usize = left.iter().chain(&right).map(|(_, line)| line_width(line) + GAP).sum();
+        let worst = left.iter().chain(&right).map(|(rank, _)| *rank).max().unwrap_or(0);
+        if used <= room + GAP || worst == 0 {
+            break;
+        }
+        left.retain(|(rank, _)| *rank < worst);
+        right.retain(|(rank, _)| *rank < worst);
+    }
+    let joined = |parts: Vec<(u8, Line)>| {
+        let mut out = Line::new();
+        for (_, part) in parts.into_iter().filter(|(_, part)| !part.is_empty()) {
+            if !out.is_empty() {
+                out.push(Span { text: " ".repeat(GAP), tone: Tone::Plain, bold: false });
+            }
+            out.extend(part);
+        }
+        out
+    };
+    let right = joined(right);
+    let width = line_width(&right).min(room) as u16;
+    frame.render_widget(theme.line(&joined(left)), area);
+    frame.render_widget(theme.line(&right), Rect { x: area.right() - width, width, ..area });
+}

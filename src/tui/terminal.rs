@@ -1,0 +1,81 @@
+//! Taking the terminal and giving it back: on quit, on an error, on a panic in any task, on signals.
+
+use crossterm::{
+    cursor,
+    event::{DisableBracketedPaste, EnableBracketedPaste},
+    execute,
+    terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode},
+};
+use ratatui::{Terminal, backend::CrosstermBackend};
+use std::{
+    io::{self, IsTerminal, Stdout, Write},
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+/// Whether the terminal is ours at the moment: a panic hook must know, and it knows only statics.
+static TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// The terminal while it is ours; dropped, it is as it was.
+pub struct Screen {
+    /// For drawing.
+    pub terminal: Terminal<CrosstermBackend<Stdout>>,
+}
+
+impl Screen {
+    /// Takes the terminal.
+    ///
+    /// # Errors
+    /// When standard output is no terminal, or it cannot be set up.
+    pub fn take() -> io::Result<Self> {
+        if !io::stdout().is_terminal() {
+            return Err(io::Error::other("the dashboard needs a terminal; for scripts there is: pelwatch snapshot [--json]"));
+        }
+        enter()?;
+        Ok(Self { terminal: Terminal::new(CrosstermBackend::new(io::stdout()))? })
+    }
+
+    /// Gives the terminal back for a while, until [`Screen::resume`].
+    pub fn pause(&mut self) {
+        give_back();
+    }
+
+    /// Takes it again and forgets what was on it.
+    ///
+    /// # Errors
+    /// When it cannot be set up.
+    pub fn resume(&mut self) -> io::Result<()> {
+        enter()?;
+        self.terminal.clear()
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        give_back();
+    }
+}
+
+fn enter() -> io::Result<()> {
+    enable_raw_mode()?;
+    TAKEN.store(true, Ordering::SeqCst);
+    execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste, cursor::Hide)
+}
+
+/// Puts the terminal right if it is ours. Never fails: there is nobody left to tell.
+pub fn give_back() {
+    if TAKEN.swap(false, Ordering::SeqCst) {
+        let mut out = io::stdout();
+        let _ = execute!(out, DisableBracketedPaste, cursor::Show, LeaveAlternateScreen);
+        let _ = disable_raw_mode();
+        let _ = out.flush();
+    }
+}
+
+/// Before any report of a panic, on whatever thread, the terminal is put right, so that the report can be read.
+pub fn install_panic_hook() {
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        give_back();
+        before(panic);
+    }));
+}
