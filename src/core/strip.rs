@@ -94,9 +94,9 @@ impl Window {
         if touches {
             // what was known of this part is replaced, so that deletes inside it show
             let inside: Vec<EntryId> = self.ids.range(lo..=hi).copied().collect();
-            inside.iter().for_each(|id| {
-                self.ids.remove(id);
-            });
+            for id in inside {
+                self.ids.remove(&id);
+            }
             self.span = self.span.map(|(old_lo, old_hi)| (old_lo.min(lo), old_hi.max(hi)));
         } else {
             self.ids.clear();

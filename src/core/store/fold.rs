@@ -8,6 +8,7 @@ use crate::core::{
     model::{GroupFacts, LagFamily, StreamFacts},
     name::Name,
     sample::{Fault, GroupDetail, Part, RangeIds, RangeRequest, Sample, ScanRequest, ScanSample, StreamSample},
+    strip::Window,
     symptoms,
     time::{Mono, Now, age_words},
 };
@@ -44,7 +45,7 @@ impl Store {
         }
         if stream.is_ok() {
             match sample.groups {
-                Ok(groups) => self.fold_groups(&mut stream, groups, sample.ranges, at, now, full),
+                Ok(groups) => self.fold_groups(&mut stream, groups, &sample.ranges, at, now, full),
                 Err(Fault::Missing) => self.lose_stream(&mut stream, Fault::Missing, now),
                 Err(fault) => stream.groups_fault = Some(fault),
             }
@@ -67,7 +68,7 @@ impl Store {
                     stream.key, old.last_generated, facts.last_generated
                 );
                 self.tell(Event { wall_ms: now.wall_ms, id: "stream-recreated", stream: stream.key.clone(), group: None, text });
-                stream.window = Default::default();
+                stream.window = Window::default();
             }
         }
         if stream.entry_bytes == 0 {
@@ -98,7 +99,7 @@ impl Store {
         }
         if !matches!(fault, Fault::Other(_)) {
             stream.groups.clear();
-            stream.window = Default::default();
+            stream.window = Window::default();
         }
         stream.state = RowState::Fault(fault);
     }
@@ -116,7 +117,7 @@ impl Store {
         &mut self,
         stream: &mut StreamState,
         groups: Vec<GroupFacts>,
-        ranges: Vec<(RangeRequest, Part<RangeIds>)>,
+        ranges: &[(RangeRequest, Part<RangeIds>)],
         at: Mono,
         now: Now,
         full: bool,

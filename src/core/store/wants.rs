@@ -246,7 +246,7 @@ impl Store {
             both
         };
         let Some((lo, hi)) = window.span() else { return fresh() };
-        if !window.covers(start) && !(start < lo && window.reaches_start(facts)) {
+        if !window.covers(start) && (start >= lo || !window.reaches_start(facts)) {
             return fresh();
         }
         if !window.is_trusted() && !window.is_complete(facts) && (unsure || depth == Depth::Full || self.ticks.is_multiple_of(10)) {
