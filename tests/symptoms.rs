@@ -25,10 +25,7 @@ use pelwatch::core::time::{Mono, Now};
 /// Evaluates `A` and what follows it, `+B`, `-B` or `~B`, after so many seconds.
 fn number(text: &str, t: i64) -> i64 {
     let int = |text: &str| -> i64 { text.parse().unwrap_or_else(|_| panic!("a number: {text}")) };
-    let signs: Vec<(usize, char)> = text
-        .char_indices()
-        .filter(|(at, c)| *at > 0 && "+-~".contains(*c))
-        .collect();
+    let signs: Vec<(usize, char)> = text.char_indices().filter(|(at, c)| *at > 0 && "+-~".contains(*c)).collect();
     let end = |index: usize| signs.get(index).map_or(text.len(), |(at, _)| *at);
     let start = int(&text[..end(0)]);
     let terms = signs.iter().enumerate().map(|(index, (at, sign))| {
@@ -55,10 +52,7 @@ struct Phase<'a> {
 
 impl Phase<'_> {
     fn word(&self, name: &str) -> Option<&str> {
-        self.lines
-            .iter()
-            .find(|line| line[0] == name)
-            .map(|line| line[1])
+        self.lines.iter().find(|line| line[0] == name).map(|line| line[1])
     }
 
     fn value(&self, name: &str, t: i64) -> i64 {
@@ -98,9 +92,7 @@ impl Phase<'_> {
     fn consumers(&self, t: i64) -> Vec<ConsumerFacts> {
         let lines = self.lines.iter().filter(|line| line[0] == "consumer");
         let consumers = lines.map(|line| {
-            let [_, name, pending, "idle", idle] = line[..] else {
-                panic!("consumer NAME PENDING idle MS: {line:?}")
-            };
+            let [_, name, pending, "idle", idle] = line[..] else { panic!("consumer NAME PENDING idle MS: {line:?}") };
             ConsumerFacts {
                 name: Name::from(name),
                 pending: number(pending, t),
@@ -133,25 +125,12 @@ impl Phase<'_> {
             first,
             last: (length > 0).then(|| id(added)),
             last_generated: id(added),
-            entries_added: if old {
-                Known::Unsupported
-            } else {
-                Known::Is(added)
-            },
-            max_deleted: if old {
-                Known::Unsupported
-            } else {
-                Known::Is(EntryId::MIN)
-            },
+            entries_added: if old { Known::Unsupported } else { Known::Is(added) },
+            max_deleted: if old { Known::Unsupported } else { Known::Is(EntryId::MIN) },
             groups: 1,
             reply_bytes: 500,
         };
-        let all = PageRequest {
-            from: EntryId::MIN,
-            to: EntryId::MAX,
-            count: 1000,
-            consumer: None,
-        };
+        let all = PageRequest { from: EntryId::MIN, to: EntryId::MAX, count: 1000, consumer: None };
         let detail = GroupDetail {
             name: Name::from("g"),
             consumers: Some(Ok(self.consumers(t))),
@@ -186,15 +165,8 @@ fn phases(text: &str) -> Vec<Phase<'_>> {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words[..] {
             [] => {}
-            ["for", seconds, "s"] => phases.push(Phase {
-                seconds: number(seconds, 0),
-                ..Phase::default()
-            }),
-            _ => phases
-                .last_mut()
-                .expect("'for N s' first")
-                .lines
-                .push(words),
+            ["for", seconds, "s"] => phases.push(Phase { seconds: number(seconds, 0), ..Phase::default() }),
+            _ => phases.last_mut().expect("'for N s' first").lines.push(words),
         }
     }
     phases
@@ -203,63 +175,37 @@ fn phases(text: &str) -> Vec<Phase<'_>> {
 /// Holds one `then` or `throughout` against what was found.
 fn expectation(words: &[&str], group: &GroupState) -> Result<(), String> {
     let found = &group.judgement.findings;
-    let fired: Vec<String> = found
-        .iter()
-        .map(|finding| format!("{} {}: {}", finding.id, finding.level.word(), finding.text))
-        .collect();
+    let fired: Vec<String> =
+        found.iter().map(|finding| format!("{} {}: {}", finding.id, finding.level.word(), finding.text)).collect();
     let right = match *words {
         ["none"] => found.is_empty(),
         ["not", id] => found.iter().all(|finding| finding.id != id),
         ["waiting", id] => group.judgement.waiting.contains(&id),
-        [id, level] => found
-            .iter()
-            .any(|finding| finding.id == id && finding.level.word() == level),
+        [id, level] => found.iter().any(|finding| finding.id == id && finding.level.word() == level),
         [id, level, consumer] => found.iter().any(|finding| {
-            finding.id == id
-                && finding.level.word() == level
-                && finding.consumer == Some(Name::from(consumer))
+            finding.id == id && finding.level.word() == level && finding.consumer == Some(Name::from(consumer))
         }),
         _ => return Err("unknown expectation".to_owned()),
     };
-    if right {
-        Ok(())
-    } else {
-        Err(format!(
-            "found {fired:#?}, waiting {:?}",
-            group.judgement.waiting
-        ))
-    }
+    if right { Ok(()) } else { Err(format!("found {fired:#?}, waiting {:?}", group.judgement.waiting)) }
 }
 
 fn play(name: &str, text: &str) {
-    let mut store = Store::new(Settings {
-        keys: vec![Name::from("k")],
-        ..Settings::default()
-    });
+    let mut store = Store::new(Settings { keys: vec![Name::from("k")], ..Settings::default() });
     let mut second = 0;
     for (number, phase) in phases(text).iter().enumerate() {
         for t in 0..phase.seconds {
             let at = Mono(second * 1000);
-            let now = Now {
-                mono: at,
-                wall_ms: 0,
-            };
+            let now = Now { mono: at, wall_ms: 0 };
             store.fold(phase.sample(t, at), None, now, false);
             second += 1;
             let (_, group) = store.group(&Name::from("k"), &Name::from("g")).unwrap();
             let last = t + 1 == phase.seconds;
             for line in &phase.lines {
                 let due = line[0] == "throughout" || line[0] == "then" && last;
-                if let Err(what) = if due {
-                    expectation(&line[1..], group)
-                } else {
-                    Ok(())
-                } {
+                if let Err(what) = if due { expectation(&line[1..], group) } else { Ok(()) } {
                     let phase = number + 1;
-                    panic!(
-                        "{name}, phase {phase}, second {t}: '{}': {what}",
-                        line.join(" ")
-                    );
+                    panic!("{name}, phase {phase}, second {t}: '{}': {what}", line.join(" "));
                 }
             }
         }
@@ -269,10 +215,7 @@ fn play(name: &str, text: &str) {
 #[test]
 fn every_scenario_is_judged_as_it_says() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/scenarios");
-    let mut paths: Vec<_> = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
+    let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     assert!(paths.len() >= 10);
     for path in paths {

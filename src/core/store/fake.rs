@@ -187,7 +187,8 @@ impl Fake {
             Ok(list.collect())
         });
         detail.summary = asked.summary.then(|| {
-            let holders = group.consumers.iter().map(|name| (name.clone(), held(name))).filter(|(_, held)| *held > 0).collect();
+            let holders =
+                group.consumers.iter().map(|name| (name.clone(), held(name))).filter(|(_, held)| *held > 0).collect();
             Ok(PendingSummary { total: group.pel.len() as i64, holders })
         });
         detail.pages = asked.pages.iter().map(|page| (page.clone(), Ok(self.page(group, page)))).collect();

@@ -1,7 +1,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 //! What is told between ticks, and what discovery keeps.
 
-use super::{Focus, RowState, Settings, Store, fake::{Fake, events, id, key, on_screen, store}};
+use super::{
+    Focus, RowState, Settings, Store,
+    fake::{Fake, events, id, key, on_screen, store},
+};
 use crate::core::{
     id::EntryId,
     name::Name,
@@ -72,7 +75,12 @@ fn a_stream_made_anew_is_told_and_nothing_of_the_old_one_is_believed() {
             new.now = fake.now;
         }
         new.tick(&mut store, &on_screen("g"));
-        assert_eq!(events(&store).iter().filter(|id| **id == "stream-recreated").count(), 1, "unseen {unseen}: {:?}", events(&store));
+        assert_eq!(
+            events(&store).iter().filter(|id| **id == "stream-recreated").count(),
+            1,
+            "unseen {unseen}: {:?}",
+            events(&store)
+        );
         new.tick(&mut store, &on_screen("g"));
         let (stream, group) = store.group(&key(), &Name::from("g")).unwrap();
         assert!(stream.window.ids().all(|entry| entry <= id(3)));
@@ -98,7 +106,12 @@ fn a_jump_is_told_and_what_it_passed_is_drawn_apart() {
     fake.tick(&mut store, &on_screen("g"));
     assert_eq!(events(&store), ["cursor-jumped"]);
     let (stream, group) = store.group(&key(), &Name::from("g")).unwrap();
-    let skipped: Vec<EntryId> = group.cells(stream).into_iter().filter(|cell| cell.state.word() == Some("skipped")).map(|cell| cell.id).collect();
+    let skipped: Vec<EntryId> = group
+        .cells(stream)
+        .into_iter()
+        .filter(|cell| cell.state.word() == Some("skipped"))
+        .map(|cell| cell.id)
+        .collect();
     assert_eq!(skipped, [id(7), id(8), id(9)]);
     assert!(!group.acked_sure());
 }
@@ -185,7 +198,8 @@ fn a_loss_is_remembered_after_its_evidence_is_gone() {
 
 fn scanned(store: &mut Store, keys: &[&str], cursor: &str, at: u64) {
     let asked = store.wants(&Focus::None, Mono(at)).scan;
-    let found = ScanSample { keys: keys.iter().map(|key| Name::from(*key)).collect(), cursor: cursor.to_owned(), fault: None };
+    let found =
+        ScanSample { keys: keys.iter().map(|key| Name::from(*key)).collect(), cursor: cursor.to_owned(), fault: None };
     let sample = Sample { at: Mono(at), scan: Some(found), ..Sample::default() };
     store.fold(sample, asked.as_ref(), Now { mono: Mono(at), wall_ms: 0 }, false);
 }
@@ -239,7 +253,8 @@ fn a_pass_drops_what_is_missing_and_never_a_named_key() {
 fn where_scan_is_refused_discovery_is_over_and_the_reason_is_kept() {
     let mut store = Store::new(Settings::default());
     let fault = Fault::Denied("NOPERM".into());
-    let sample = Sample { scan: Some(ScanSample { fault: Some(fault.clone()), ..ScanSample::default() }), ..Sample::default() };
+    let sample =
+        Sample { scan: Some(ScanSample { fault: Some(fault.clone()), ..ScanSample::default() }), ..Sample::default() };
     let request = asked(&store, 0);
     store.fold(sample, request.as_ref(), Now::default(), false);
     assert_eq!((store.discovery.complete, &store.discovery.fault), (true, &Some(fault)));

@@ -1,7 +1,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 //! What watching costs is decided by what is asked for.
 
-use super::{Focus, fake::{Fake, id, key, on_screen, store}};
+use super::{
+    Focus,
+    fake::{Fake, id, key, on_screen, store},
+};
 use crate::core::{
     name::Name,
     sample::{GroupRequest, Request},
@@ -20,7 +23,10 @@ fn the_overview_of_a_quiet_stream_asks_for_no_payloads_and_for_few_rows() {
     for request in &fake.asked {
         let stream = &request.streams[0];
         assert!(stream.ranges.is_empty(), "{stream:?}");
-        assert!(stream.groups.iter().all(|group| !group.summary && group.pages.len() == 1 && group.pages[0].count <= 10), "{stream:?}");
+        assert!(
+            stream.groups.iter().all(|group| !group.summary && group.pages.len() == 1 && group.pages[0].count <= 10),
+            "{stream:?}"
+        );
     }
 }
 
@@ -65,14 +71,18 @@ fn a_long_consumer_list_is_taken_rarely_and_a_huge_one_never() {
         fake.group("g").consumers.extend((0..consumers).map(|n| Name::from(format!("c{n}").as_str())));
         let mut store = store();
         (0..22).for_each(|_| fake.tick(&mut store, &on_screen("g")));
-        let taken = fake.asked.iter().filter(|request| of_group(request, "g").is_some_and(|group| group.consumers)).count();
+        let taken =
+            fake.asked.iter().filter(|request| of_group(request, "g").is_some_and(|group| group.consumers)).count();
         assert!(taken <= most + 1, "{consumers} consumers, taken {taken} times");
         if consumers > 200 {
             assert!(of_group(fake.asked.last().unwrap(), "g").unwrap().summary, "holders come from the summary");
         }
         let before = fake.asked.len();
         fake.read_fully(&mut store).expect("a reading ends without the list, too");
-        let full = fake.asked[before..].iter().filter(|request| of_group(request, "g").is_some_and(|group| group.consumers)).count();
+        let full = fake.asked[before..]
+            .iter()
+            .filter(|request| of_group(request, "g").is_some_and(|group| group.consumers))
+            .count();
         assert!(consumers < 5000 || full == 0);
     }
 }
@@ -87,7 +97,7 @@ fn every_group_in_the_background_has_its_turn() {
         let mut store = store();
         fake.tick(&mut store, &Focus::None);
         let mut seen: BTreeSet<Name> = BTreeSet::new();
-        for _ in 0..groups.div_ceil(8) + 1 {
+        for _ in 0..=groups.div_ceil(8) {
             fake.tick(&mut store, &Focus::None);
             let asked = &fake.asked.last().unwrap().streams[0].groups;
             assert!(asked.len() <= 8, "{} at once", asked.len());
@@ -154,7 +164,10 @@ fn a_stream_of_large_entries_in_the_background_is_asked_for_rarely() {
     assert!((4..=6).contains(&asked), "{asked} of 40 ticks");
     let before = fake.asked.len();
     (0..5).for_each(|_| fake.tick(&mut store, &on_screen("g")));
-    assert!(fake.asked[before..].iter().all(|request| !request.streams.is_empty()), "on the screen it is always asked for");
+    assert!(
+        fake.asked[before..].iter().all(|request| !request.streams.is_empty()),
+        "on the screen it is always asked for"
+    );
 }
 
 #[test]

@@ -1,7 +1,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 //! The window against a model stream, fetched as `wants` asks for it.
 
-use super::{Focus, Store, fake::{Fake, id, key, on_screen, store}};
+use super::{
+    Focus, Store,
+    fake::{Fake, id, key, on_screen, store},
+};
 use crate::core::{id::EntryId, lag::LagKind, strip::EntryState};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -61,7 +64,9 @@ fn look(fake: &mut Fake, store: &mut Store, eyes: Eyes) -> Result<(), TestCaseEr
             let Focus::Group { key, group, open, .. } = on_screen("g") else { unreachable!() };
             fake.tick(store, &Focus::Group { key, group, open, strip_at: Some(id(at)) });
         }
-        Eyes::Full => prop_assert!(fake.read_fully(store).is_some(), "a full reading of a stream that holds still ends"),
+        Eyes::Full => {
+            prop_assert!(fake.read_fully(store).is_some(), "a full reading of a stream that holds still ends");
+        }
     }
     Ok(())
 }
@@ -99,7 +104,8 @@ fn check(fake: &Fake, store: &Store) -> Result<(), TestCaseError> {
     }
     let cells = group.cells(stream);
     prop_assert!(cells.windows(2).all(|pair| pair[0].id < pair[1].id), "in order, each once: {cells:?}");
-    let gone: BTreeSet<EntryId> = cells.iter().filter(|cell| cell.state == EntryState::Gone).map(|cell| cell.id).collect();
+    let gone: BTreeSet<EntryId> =
+        cells.iter().filter(|cell| cell.state == EntryState::Gone).map(|cell| cell.id).collect();
     prop_assert_eq!(cells.len() - gone.len(), window.ids().count(), "each id of the window has its cell");
     prop_assert!(gone.iter().all(|id| !fake.entries.contains(id)), "{gone:?} are gone");
     Ok(())
