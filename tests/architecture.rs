@@ -167,22 +167,12 @@ fn tokens(code: &str) -> Vec<String> {
 }
 
 fn breaches(code: &str, forbidden: &[&str]) -> Vec<String> {
-    let is_below = |path: &str, root: &str| {
-        path.strip_prefix(root)
-            .is_some_and(|rest| rest.starts_with("::"))
-            || path == root
-    };
-    let named = paths(code)
-        .into_iter()
-        .filter(|path| forbidden.iter().any(|root| is_below(path, root)));
+    let is_below =
+        |path: &str, root: &str| path.strip_prefix(root).is_some_and(|rest| rest.starts_with("::")) || path == root;
+    let named = paths(code).into_iter().filter(|path| forbidden.iter().any(|root| is_below(path, root)));
     // a crate's name alone, as in a variable or field, is no import
     let mut found: Vec<String> = named.filter(|path| path.contains("::")).collect();
-    found.extend(
-        CLOCKS
-            .iter()
-            .filter(|clock| code.contains(*clock))
-            .map(|clock| (*clock).to_owned()),
-    );
+    found.extend(CLOCKS.iter().filter(|clock| code.contains(*clock)).map(|clock| (*clock).to_owned()));
     found
 }
 
@@ -195,10 +185,7 @@ fn assert_clean(folder: &str, forbidden: &[&str]) {
 
 #[test]
 fn the_core_knows_nothing_of_the_world() {
-    assert!(
-        sources("src/core").len() > 10,
-        "the core is where it is looked for"
-    );
+    assert!(sources("src/core").len() > 10, "the core is where it is looked for");
     let mut forbidden = FORBIDDEN.to_vec();
     forbidden.extend(["crate::app", "crate::cli", "crate::run"]);
     assert_clean("src/core", &forbidden);
@@ -213,25 +200,11 @@ fn the_app_knows_nothing_of_the_world_but_the_core() {
 fn the_edges_do_not_know_each_other() {
     assert_clean_of(
         "src/source",
-        &[
-            "crate::tui",
-            "crate::app",
-            "crate::report",
-            "crate::demo",
-            "ratatui",
-            "crossterm",
-        ],
+        &["crate::tui", "crate::app", "crate::report", "crate::demo", "ratatui", "crossterm"],
     );
     assert_clean_of(
         "src/record",
-        &[
-            "crate::tui",
-            "crate::app",
-            "crate::report",
-            "crate::demo",
-            "ratatui",
-            "crossterm",
-        ],
+        &["crate::tui", "crate::app", "crate::report", "crate::demo", "ratatui", "crossterm"],
     );
     assert_clean_of("src/report", &["crate::tui", "ratatui", "crossterm"]);
 }
@@ -250,23 +223,11 @@ fn a_breach_is_seen_however_it_is_written() {
     let table = [
         ("use tokio::sync::mpsc;", "tokio::sync::mpsc"),
         ("use std::{fmt, fs};", "std::fs"),
-        (
-            "use std::{collections::{BTreeMap, BTreeSet}, io::{self, Read}, fmt};",
-            "std::io::Read",
-        ),
-        (
-            "pub(crate) use crate::{core::id, source::Link};",
-            "crate::source::Link",
-        ),
+        ("use std::{collections::{BTreeMap, BTreeSet}, io::{self, Read}, fmt};", "std::io::Read"),
+        ("pub(crate) use crate::{core::id, source::Link};", "crate::source::Link"),
         ("fn f() -> redis::Value { todo() }", "redis::Value"),
-        (
-            "let t = std::time::Instant::now();",
-            "std::time::Instant::now",
-        ),
-        (
-            "let x = [crate::clock::Clock::start(); 1];",
-            "crate::clock::Clock::start",
-        ),
+        ("let t = std::time::Instant::now();", "std::time::Instant::now"),
+        ("let x = [crate::clock::Clock::start(); 1];", "crate::clock::Clock::start"),
     ];
     for (text, breach) in table {
         let found = breaches(&code(text), &FORBIDDEN);
@@ -280,11 +241,7 @@ fn a_breach_is_seen_however_it_is_written() {
         "let quote = '\"'; use std::fmt; let more = '\"';",
     ];
     for text in harmless {
-        assert_eq!(
-            breaches(&code(text), &FORBIDDEN),
-            Vec::<String>::new(),
-            "{text}"
-        );
+        assert_eq!(breaches(&code(text), &FORBIDDEN), Vec::<String>::new(), "{text}");
     }
 }
 

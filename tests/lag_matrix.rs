@@ -15,7 +15,7 @@ use std::{env, fs};
 use live::{DEPTHS, Depth, Eye, Truth, Watcher, judge};
 use pelwatch::core::id::EntryId;
 use pelwatch::core::known::Known;
-use pelwatch::core::lag::{Count, Inputs, LagKind, resolve};
+use pelwatch::core::lag::{Count, Inputs, resolve};
 use pelwatch::core::model::{GroupFacts, LagFamily, ServerFacts, StreamFacts};
 use pelwatch::core::name::Name;
 use serde_json::{Value as Json, json};
@@ -39,15 +39,8 @@ fn rows() -> Vec<Row> {
     let lines = MATRIX.lines().filter(|line| !line.starts_with('#'));
     let rows = lines.map(|line| {
         let columns: Vec<&str> = line.split('\t').collect();
-        let [number, _, steps, waiting, reports] = columns[..] else {
-            panic!("five columns: {line}")
-        };
-        Row {
-            number,
-            steps: steps.split("; ").collect(),
-            waiting: waiting.parse().unwrap(),
-            reports,
-        }
+        let [number, _, steps, waiting, reports] = columns[..] else { panic!("five columns: {line}") };
+        Row { number, steps: steps.split("; ").collect(), waiting: waiting.parse().unwrap(), reports }
     });
     rows.collect()
 }
@@ -64,15 +57,10 @@ impl Row {
         let letter = if found.flavor == "valkey" { 'v' } else { 'r' };
         let (major, minor, patch) = found.version;
         let name = format!("{letter}{major}.{minor}.{patch}");
-        self.reports
-            .split(" | ")
-            .find_map(|report| match report.split_once('@') {
-                None => Some(report),
-                Some((report, servers)) => servers
-                    .split(',')
-                    .any(|server| server == name)
-                    .then_some(report),
-            })
+        self.reports.split(" | ").find_map(|report| match report.split_once('@') {
+            None => Some(report),
+            Some((report, servers)) => servers.split(',').any(|server| server == name).then_some(report),
+        })
     }
 }
 
@@ -88,9 +76,7 @@ fn perform(server: &TestServer, step: &str) {
             server.run(&format!("XREADGROUP GROUP g c COUNT {count} STREAMS k >"));
         }
         ["R", count, "NOACK"] => {
-            server.run(&format!(
-                "XREADGROUP GROUP g c COUNT {count} NOACK STREAMS k >"
-            ));
+            server.run(&format!("XREADGROUP GROUP g c COUNT {count} NOACK STREAMS k >"));
         }
         _ => {
             server.run(step);
@@ -131,8 +117,7 @@ impl Recorder {
     fn add(&mut self, row: &Row, found: &FoundServer, watcher: &Watcher) {
         let (stream, group) = watcher.group("g").unwrap();
         let (stream, group) = recorded(stream.facts.as_ref().unwrap(), &group.facts);
-        let line =
-            json!({ "row": row.number, "waiting": row.waiting, "stream": stream, "group": group });
+        let line = json!({ "row": row.number, "waiting": row.waiting, "stream": stream, "group": group });
         let servers = self.0.entry((row.number, line.to_string())).or_default();
         servers.push(found.to_string());
     }
@@ -159,14 +144,12 @@ fn no_lag_is_wrong_in_any_row_on_any_server() {
             let check = |watcher: &Watcher, truth: &Truth, when: &str| {
                 let lag = watcher.group("g").expect("the group is there").1.lag;
                 if let Err(what) = judge(&lag, truth, family, watcher.depth != Depth::Overview) {
-                    let by_hand =
-                        watcher.depth == Depth::Overview && SET_BY_HAND.contains(&row.number);
+                    let by_hand = watcher.depth == Depth::Overview && SET_BY_HAND.contains(&row.number);
                     if !by_hand {
                         let depth = watcher.depth;
-                        wrong.borrow_mut().push(format!(
-                            "{found} row {} {when} {depth:?}: {what}: {lag:?}, {truth:?}",
-                            row.number
-                        ));
+                        wrong
+                            .borrow_mut()
+                            .push(format!("{found} row {} {when} {depth:?}: {what}: {lag:?}, {truth:?}", row.number));
                     }
                 }
             };
@@ -197,9 +180,7 @@ fn no_lag_is_wrong_in_any_row_on_any_server() {
                 }
             }
             let fields = live::group_fields(server, "g").unwrap();
-            let word = |name| {
-                live::number(&fields, name).map_or_else(|| "None".to_owned(), |n| n.to_string())
-            };
+            let word = |name| live::number(&fields, name).map_or_else(|| "None".to_owned(), |n| n.to_string());
             let report = format!("{}/{}", word("entries-read"), word("lag"));
             if let Some(measured) = row.measured(found).filter(|_| truth.has_lag) {
                 assert_eq!(report, measured, "{found} row {}", row.number);
@@ -210,12 +191,7 @@ fn no_lag_is_wrong_in_any_row_on_any_server() {
         recorder.into_inner().write();
     }
     let wrong = wrong.into_inner();
-    assert!(
-        wrong.is_empty(),
-        "{} wrong:\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 fn read_known<T>(facts: &Json, name: &str, read: impl Fn(&Json) -> Option<T>) -> Known<T> {
@@ -254,11 +230,7 @@ fn read_facts(line: &Json) -> (StreamFacts, GroupFacts) {
 
 fn family_of(server: &str) -> LagFamily {
     let (flavor, version) = server.split_once(' ').unwrap();
-    let facts = ServerFacts {
-        flavor: flavor.to_owned(),
-        version: version.to_owned(),
-        ..ServerFacts::default()
-    };
+    let facts = ServerFacts { flavor: flavor.to_owned(), version: version.to_owned(), ..ServerFacts::default() };
     facts.lag_family()
 }
 
@@ -278,25 +250,14 @@ fn what_the_servers_answered_gives_no_wrong_lag() {
                 .entries_read
                 .value()
                 .is_none_or(|n| stream.entries_added.value().is_some_and(|added| n <= added))
-                && group
-                    .reported_lag
-                    .value()
-                    .is_some_and(|n| (1..stream.length).contains(&n)),
+                && group.reported_lag.value().is_some_and(|n| (1..stream.length).contains(&n)),
             reported: group.reported_lag.value(),
             beyond_end: group.cursor > stream.last_generated,
             has_lag: group.reported_lag != Known::Unsupported,
         };
         for server in line["servers"].as_array().unwrap() {
             let family = family_of(server.as_str().unwrap());
-            let with = |count| {
-                resolve(&Inputs {
-                    stream: &stream,
-                    group: &group,
-                    family,
-                    drift: None,
-                    count,
-                })
-            };
+            let with = |count| resolve(&Inputs { stream: &stream, group: &group, family, drift: None, count });
             let count = |entries, complete| Some(Count { entries, complete });
             let by_hand = SET_BY_HAND.contains(&row);
             let cases = [
@@ -307,10 +268,7 @@ fn what_the_servers_answered_gives_no_wrong_lag() {
             ];
             for (lag, counted, excused) in cases {
                 let verdict = judge(&lag, &truth, family, counted);
-                assert!(
-                    verdict.is_ok() || excused,
-                    "{server} row {row}: {verdict:?}: {lag:?}, {truth:?}"
-                );
+                assert!(verdict.is_ok() || excused, "{server} row {row}: {verdict:?}: {lag:?}, {truth:?}");
             }
             replayed += 1;
         }

@@ -66,9 +66,7 @@ impl Walk<'_> {
     fn pending(&self, group: &str) -> BTreeMap<EntryId, Vec<u8>> {
         let rows = self.server.run(&format!("XPENDING k {group} - + 100000"));
         let rows: Vec<(Vec<u8>, Vec<u8>, i64, i64)> = redis::from_redis_value(rows).unwrap();
-        rows.into_iter()
-            .map(|(id, owner, ..)| (EntryId::parse(&id).unwrap(), owner))
-            .collect()
+        rows.into_iter().map(|(id, owner, ..)| (EntryId::parse(&id).unwrap(), owner)).collect()
     }
 
     fn scene(&self) -> Scene {
@@ -77,10 +75,7 @@ impl Walk<'_> {
             let truth = Truth::of(self.server, self.found, group, &entries).unwrap();
             (group, (self.pending(group), truth))
         });
-        Scene {
-            entries,
-            groups: groups.into(),
-        }
+        Scene { entries, groups: groups.into() }
     }
 
     fn add(&mut self) {
@@ -89,12 +84,7 @@ impl Walk<'_> {
             0 => String::new(),
             cap => format!("MAXLEN {cap} "),
         };
-        let line = format!(
-            "XADD k {cap}{}-{} f {}",
-            self.last,
-            self.dice.roll(2),
-            self.payload
-        );
+        let line = format!("XADD k {cap}{}-{} f {}", self.last, self.dice.roll(2), self.payload);
         self.run(&line);
     }
 
@@ -104,14 +94,8 @@ impl Walk<'_> {
             0..40 => self.add(),
             40..65 => {
                 let (consumer, count) = (self.dice.roll(3), 1 + self.dice.roll(4));
-                let no_ack = if self.dice.roll(12) == 0 {
-                    "NOACK "
-                } else {
-                    ""
-                };
-                self.run(&format!(
-                    "XREADGROUP GROUP {group} c{consumer} COUNT {count} {no_ack}STREAMS k >"
-                ));
+                let no_ack = if self.dice.roll(12) == 0 { "NOACK " } else { "" };
+                self.run(&format!("XREADGROUP GROUP {group} c{consumer} COUNT {count} {no_ack}STREAMS k >"));
             }
             65..80 => {
                 let ids: Vec<EntryId> = self.pending(group).into_keys().collect();
@@ -149,10 +133,7 @@ impl Walk<'_> {
                     0 => "0".to_owned(),
                     1 => "$".to_owned(),
                     2 => format!("{}-0", self.last + self.dice.roll(4)),
-                    _ => self
-                        .dice
-                        .pick(&ids)
-                        .map_or("0".to_owned(), ToString::to_string),
+                    _ => self.dice.pick(&ids).map_or("0".to_owned(), ToString::to_string),
                 };
                 self.run(&format!("XGROUP SETID k {group} {target}"));
             }
@@ -175,14 +156,7 @@ impl Walk<'_> {
     }
 
     /// Everything that the watcher says of one group, held against the server.
-    fn check(
-        &self,
-        scene: &Scene,
-        watcher: &Watcher,
-        group: &str,
-        eye: &Eye,
-        counted: bool,
-    ) -> Result<(), String> {
+    fn check(&self, scene: &Scene, watcher: &Watcher, group: &str, eye: &Eye, counted: bool) -> Result<(), String> {
         let (pending, truth) = &scene.groups[group];
         let (stream, state) = watcher.group(group).ok_or("the group is there")?;
         judge(&state.lag, truth, eye.link.server().lag_family(), counted)
@@ -222,25 +196,18 @@ impl Walk<'_> {
             let (there, held) = (entries.contains(&cell.id), pending.get(&cell.id));
             let right = match cell.state {
                 EntryState::Pending => {
-                    held.is_some_and(|owner| {
-                        cell.owner
-                            .as_ref()
-                            .is_some_and(|said| said.bytes() == owner)
-                    }) && (there || !stream.window.is_trusted())
+                    held.is_some_and(|owner| cell.owner.as_ref().is_some_and(|said| said.bytes() == owner))
+                        && (there || !stream.window.is_trusted())
                 }
                 EntryState::Gone => held.is_some() && !there,
-                EntryState::New => {
-                    held.is_none() && cell.id > cursor && (there || !stream.window.is_trusted())
-                }
+                EntryState::New => held.is_none() && cell.id > cursor && (there || !stream.window.is_trusted()),
                 EntryState::Acked | EntryState::AckedSeen | EntryState::Skipped => {
                     held.is_none() && cell.id <= cursor && (there || !stream.window.is_trusted())
                 }
                 EntryState::Unsure => cell.id <= cursor,
             };
             if !right {
-                return Err(format!(
-                    "{cell:?} is not so: in the stream {there}, pending {held:?}, cursor {cursor}"
-                ));
+                return Err(format!("{cell:?} is not so: in the stream {there}, pending {held:?}, cursor {cursor}"));
             }
         }
         if watcher.depth == Depth::Full && counted {
@@ -287,8 +254,7 @@ fn walk(server: &TestServer, found: &FoundServer, seed: u64, payload: usize, cap
             let result = GROUPS.iter().try_for_each(|group| {
                 // the screen shows what was asked for, the tick after may know more
                 let counted = watcher.depth == Depth::Full && payload < 100;
-                walk.check(&scene, watcher, group, &eye, counted)
-                    .map_err(|what| format!("{group}: {what}"))
+                walk.check(&scene, watcher, group, &eye, counted).map_err(|what| format!("{group}: {what}"))
             });
             if let Err(what) = result {
                 let from = walk.log.len().saturating_sub(30);

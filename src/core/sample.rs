@@ -204,6 +204,9 @@ impl Cost {
     }
 }
 
+/// Field and value of an entry, byte for byte.
+pub type Field = (Vec<u8>, Vec<u8>);
+
 /// One entry, fetched because somebody wants to read it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryPayload {
@@ -212,5 +215,5 @@ pub struct EntryPayload {
     /// The entry.
     pub id: EntryId,
     /// Its fields in order, or `None` when the entry is no longer in the stream.
-    pub fields: Part<Option<Vec<(Vec<u8>, Vec<u8>)>>>,
+    pub fields: Part<Option<Vec<Field>>>,
 }

@@ -6,7 +6,7 @@ use crate::core::{
     known::Known,
     model::{ConsumerFacts, GroupFacts, PendingRow, PendingSummary, StreamFacts},
     name::{Name, visible},
-    sample::{Fault, Part, RangeIds},
+    sample::{Fault, Field, Part, RangeIds},
 };
 use redis::{ServerError, Value};
 
@@ -36,14 +36,13 @@ pub fn weight(value: &Value) -> u64 {
         1 + digits(len) + 2 + len as u64 + 2
     }
     match value {
-        Value::Nil => 5,
+        Value::Nil | Value::Okay => 5,
         Value::Int(n) => 3 + n.to_string().len() as u64,
         Value::BulkString(bytes) => bulk(bytes.len()),
         Value::Array(items) | Value::Set(items) => 3 + digits(items.len()) + items.iter().map(weight).sum::<u64>(),
         // a flat array in RESP2
         Value::Map(items) => 3 + digits(items.len() * 2) + items.iter().map(|(k, v)| weight(k) + weight(v)).sum::<u64>(),
         Value::SimpleString(text) => 3 + text.len() as u64,
-        Value::Okay => 5,
         Value::Double(_) => 12,
         Value::Boolean(_) => 4,
         Value::VerbatimString { text, .. } => bulk(text.len() + 4),
@@ -66,8 +65,7 @@ fn items(value: &Value) -> Option<&[Value]> {
 fn bytes(value: &Value) -> Option<&[u8]> {
     match value {
         Value::BulkString(bytes) => Some(bytes),
-        Value::SimpleString(text) => Some(text.as_bytes()),
-        Value::VerbatimString { text, .. } => Some(text.as_bytes()),
+        Value::SimpleString(text) | Value::VerbatimString { text, .. } => Some(text.as_bytes()),
         Value::Okay => Some(b"OK"),
         _ => None,
     }
@@ -218,9 +216,6 @@ pub fn range_ids(value: &Value, backward: bool) -> Part<RangeIds> {
     }
     Ok(RangeIds { ids, bytes: weight(value) })
 }
-
-/// Field and value of an entry, byte for byte.
-pub type Field = (Vec<u8>, Vec<u8>);
 
 pub fn entry(value: &Value) -> Part<Option<Vec<Field>>> {
     let list = items(part(value)?).ok_or_else(|| odd("XRANGE"))?;

@@ -3,7 +3,9 @@
 
 use super::*;
 use crate::core::model::FATAL_DELIVERIES;
-use proptest::prelude::*;
+
+#[path = "decode_any_tests.rs"]
+mod any_reply;
 
 /// How a server writes fields: one after the other (RESP2), or as a map (RESP3).
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +42,8 @@ fn entry_of(id: &str) -> Value {
 
 /// XINFO STREAM with the fields and the order of a version.
 fn stream_reply(version: &str, shape: Shape) -> Value {
-    let mut pairs = vec![("length", Value::Int(2)), ("radix-tree-keys", Value::Int(1)), ("radix-tree-nodes", Value::Int(2))];
+    let mut pairs =
+        vec![("length", Value::Int(2)), ("radix-tree-keys", Value::Int(1)), ("radix-tree-nodes", Value::Int(2))];
     let generated = ("last-generated-id", bulk("9-1"));
     let groups = ("groups", Value::Int(3));
     match version {
@@ -54,7 +57,8 @@ fn stream_reply(version: &str, shape: Shape) -> Value {
                 ("recorded-first-entry-id", bulk("5-0")),
             ]);
             if version >= "8.6" {
-                let names = ["idmp-duration", "idmp-maxsize", "pids-tracked", "iids-tracked", "iids-added", "iids-duplicates"];
+                let names =
+                    ["idmp-duration", "idmp-maxsize", "pids-tracked", "iids-tracked", "iids-added", "iids-duplicates"];
                 pairs.extend(names.map(|name| (name, Value::Int(100))));
             }
             pairs.push(groups);
@@ -74,7 +78,11 @@ fn a_stream_reads_the_same_whatever_the_version_and_the_protocol() {
             assert_eq!(facts.last_generated, EntryId::new(9, 1), "{version}");
             let counted = version >= "7.0";
             assert_eq!(facts.entries_added, if counted { Known::Is(7) } else { Known::Unsupported }, "{version}");
-            assert_eq!(facts.max_deleted, if counted { Known::Is(EntryId::new(4, 0)) } else { Known::Unsupported }, "{version}");
+            assert_eq!(
+                facts.max_deleted,
+                if counted { Known::Is(EntryId::new(4, 0)) } else { Known::Unsupported },
+                "{version}"
+            );
         }
     }
 }
@@ -82,7 +90,12 @@ fn a_stream_reads_the_same_whatever_the_version_and_the_protocol() {
 #[test]
 fn an_empty_stream_has_no_first_and_no_last_entry() {
     for shape in SHAPES {
-        let pairs = [("length", Value::Int(0)), ("last-generated-id", bulk("9-0")), ("first-entry", Value::Nil), ("last-entry", Value::Nil)];
+        let pairs = [
+            ("length", Value::Int(0)),
+            ("last-generated-id", bulk("9-0")),
+            ("first-entry", Value::Nil),
+            ("last-entry", Value::Nil),
+        ];
         let facts = stream(&fields(shape, &pairs)).unwrap();
         assert_eq!((facts.length, facts.first, facts.last), (0, None, None));
     }
@@ -92,14 +105,22 @@ fn an_empty_stream_has_no_first_and_no_last_entry() {
 fn a_stream_without_length_or_last_id_is_a_fault_and_never_zero() {
     for lacking in ["length", "last-generated-id"] {
         for shape in SHAPES {
-            let pairs: Vec<_> = [("length", Value::Int(1)), ("last-generated-id", bulk("1-0"))].into_iter().filter(|(name, _)| *name != lacking).collect();
+            let pairs: Vec<_> = [("length", Value::Int(1)), ("last-generated-id", bulk("1-0"))]
+                .into_iter()
+                .filter(|(name, _)| *name != lacking)
+                .collect();
             assert!(matches!(stream(&fields(shape, &pairs)), Err(Fault::Other(_))), "{lacking}");
         }
     }
 }
 
 fn group_reply(shape: Shape, more: &[(&str, Value)]) -> Value {
-    let mut pairs = vec![("name", bulk("g")), ("consumers", Value::Int(2)), ("pending", Value::Int(5)), ("last-delivered-id", bulk("6-0"))];
+    let mut pairs = vec![
+        ("name", bulk("g")),
+        ("consumers", Value::Int(2)),
+        ("pending", Value::Int(5)),
+        ("last-delivered-id", bulk("6-0")),
+    ];
     pairs.extend(more.iter().cloned());
     array([fields(shape, &pairs)])
 }
@@ -139,8 +160,16 @@ fn nil_missing_negative_and_impossible_counters_are_kept_apart() {
 fn unknown_fields_are_passed_over_wherever_they_stand() {
     for shape in SHAPES {
         let odd = array([Value::Map(vec![]), Value::Nil]);
-        let pairs = [("new-thing", odd), ("name", bulk("g")), ("nacked-count", Value::Int(1)), ("consumers", Value::Int(2)),
-            ("pending", Value::Int(5)), ("other", Value::Boolean(true)), ("last-delivered-id", bulk("6-0")), ("lag", Value::Int(4))];
+        let pairs = [
+            ("new-thing", odd),
+            ("name", bulk("g")),
+            ("nacked-count", Value::Int(1)),
+            ("consumers", Value::Int(2)),
+            ("pending", Value::Int(5)),
+            ("other", Value::Boolean(true)),
+            ("last-delivered-id", bulk("6-0")),
+            ("lag", Value::Int(4)),
+        ];
         let found = groups(&array([fields(shape, &pairs)])).unwrap();
         assert_eq!((found[0].cursor, found[0].reported_lag), (EntryId::new(6, 0), Known::Is(4)));
     }
@@ -150,7 +179,15 @@ fn unknown_fields_are_passed_over_wherever_they_stand() {
 fn names_come_through_byte_for_byte() {
     for bytes in [&b""[..], b"\xff\xfe", b"a\r\nb", b"\0", b"(empty array)", b"12", "日本".as_bytes()] {
         for shape in SHAPES {
-            let group = fields(shape, &[("name", bulk(bytes)), ("consumers", Value::Int(0)), ("pending", Value::Int(0)), ("last-delivered-id", bulk("0-0"))]);
+            let group = fields(
+                shape,
+                &[
+                    ("name", bulk(bytes)),
+                    ("consumers", Value::Int(0)),
+                    ("pending", Value::Int(0)),
+                    ("last-delivered-id", bulk("0-0")),
+                ],
+            );
             assert_eq!(groups(&array([group])).unwrap()[0].name.bytes(), bytes);
             let consumer = fields(shape, &[("name", bulk(bytes)), ("pending", Value::Int(1)), ("idle", Value::Int(2))]);
             assert_eq!(consumers(&array([consumer])).unwrap()[0].name.bytes(), bytes);
@@ -164,7 +201,17 @@ fn names_come_through_byte_for_byte() {
 
 #[test]
 fn a_group_listed_twice_counts_once() {
-    let one = |pending| fields(Shape::Flat, &[("name", bulk("g")), ("consumers", Value::Int(0)), ("pending", Value::Int(pending)), ("last-delivered-id", bulk("1-0"))]);
+    let one = |pending| {
+        fields(
+            Shape::Flat,
+            &[
+                ("name", bulk("g")),
+                ("consumers", Value::Int(0)),
+                ("pending", Value::Int(pending)),
+                ("last-delivered-id", bulk("1-0")),
+            ],
+        )
+    };
     let found = groups(&array([one(1), one(2)])).unwrap();
     assert_eq!(found.iter().map(|group| group.pending).collect::<Vec<_>>(), [1]);
 }
@@ -184,7 +231,8 @@ fn consumers_know_inactive_from_7_2_on() {
 
 #[test]
 fn an_empty_pel_is_empty_in_both_protocols() {
-    for text in ["*4\r\n:0\r\n$-1\r\n$-1\r\n*-1\r\n", "*4\r\n:0\r\n_\r\n_\r\n_\r\n", "*4\r\n:0\r\n$-1\r\n$-1\r\n*0\r\n"] {
+    for text in ["*4\r\n:0\r\n$-1\r\n$-1\r\n*-1\r\n", "*4\r\n:0\r\n_\r\n_\r\n_\r\n", "*4\r\n:0\r\n$-1\r\n$-1\r\n*0\r\n"]
+    {
         assert_eq!(summary(&wire(text)), Ok(PendingSummary::default()), "{text:?}");
     }
     assert_eq!(pending(&wire("*0\r\n")), Ok(Vec::new()));
@@ -192,7 +240,8 @@ fn an_empty_pel_is_empty_in_both_protocols() {
 
 #[test]
 fn the_holders_of_a_summary_are_counted_in_text_and_the_rest_is_unowned() {
-    let held = wire("*4\r\n:5\r\n$3\r\n1-0\r\n$3\r\n5-0\r\n*2\r\n*2\r\n$1\r\na\r\n$1\r\n3\r\n*2\r\n$1\r\nb\r\n$1\r\n1\r\n");
+    let held =
+        wire("*4\r\n:5\r\n$3\r\n1-0\r\n$3\r\n5-0\r\n*2\r\n*2\r\n$1\r\na\r\n$1\r\n3\r\n*2\r\n$1\r\nb\r\n$1\r\n1\r\n");
     let found = summary(&held).unwrap();
     assert_eq!(found.holders, [(Name::from("a"), 3), (Name::from("b"), 1)]);
     assert_eq!((found.total, found.unowned()), (5, 1));
@@ -202,24 +251,43 @@ fn the_holders_of_a_summary_are_counted_in_text_and_the_rest_is_unowned() {
 
 #[test]
 fn only_an_empty_owner_without_idle_time_was_released() {
-    let row = |owner: &str, idle, deliveries| array([bulk("3-0"), bulk(owner), Value::Int(idle), Value::Int(deliveries)]);
-    let rows = pending(&array([row("c", 5, 2), row("", 5, 1), row("", -1, -1), row("", -1, FATAL_DELIVERIES), row("c", 0, i64::MIN)])).unwrap();
+    let row =
+        |owner: &str, idle, deliveries| array([bulk("3-0"), bulk(owner), Value::Int(idle), Value::Int(deliveries)]);
+    let rows = pending(&array([
+        row("c", 5, 2),
+        row("", 5, 1),
+        row("", -1, -1),
+        row("", -1, FATAL_DELIVERIES),
+        row("c", 0, i64::MIN),
+    ]))
+    .unwrap();
     let seen: Vec<_> = rows.iter().map(|row| (row.owner.clone(), row.idle_ms, row.deliveries)).collect();
     let (c, empty) = (Some(Name::from("c")), Some(Name::default()));
-    assert_eq!(seen, [
-        (c.clone(), Some(5), 2),
-        (empty, Some(5), 1),
-        (None, None, -1),
-        (None, None, FATAL_DELIVERIES),
-        (c, Some(0), i64::MIN),
-    ]);
+    assert_eq!(
+        seen,
+        [
+            (c.clone(), Some(5), 2),
+            (empty, Some(5), 1),
+            (None, None, -1),
+            (None, None, FATAL_DELIVERIES),
+            (c, Some(0), i64::MIN),
+        ]
+    );
 }
 
 #[test]
 fn a_text_where_a_list_belongs_is_a_fault_and_never_an_empty_list() {
     let text = bulk("(empty array)");
-    let faults = [groups(&text).err(), consumers(&text).err(), summary(&text).err(), pending(&text).err(), range_ids(&text, false).err(),
-        stream(&text).err(), entry(&text).err(), scan(&text).err()];
+    let faults = [
+        groups(&text).err(),
+        consumers(&text).err(),
+        summary(&text).err(),
+        pending(&text).err(),
+        range_ids(&text, false).err(),
+        stream(&text).err(),
+        entry(&text).err(),
+        scan(&text).err(),
+    ];
     for (index, fault) in faults.into_iter().enumerate() {
         assert!(matches!(fault, Some(Fault::Other(_))), "decoder {index}: {fault:?}");
     }
@@ -249,7 +317,8 @@ fn ranges_come_ascending_whichever_way_they_were_asked_for() {
 
 #[test]
 fn an_entry_keeps_its_fields_in_order_and_byte_for_byte() {
-    let reply = array([array([bulk("1-0"), array([bulk("b"), bulk(b"\xff\0"), bulk("a"), bulk(""), bulk("b"), bulk("2")])])]);
+    let reply =
+        array([array([bulk("1-0"), array([bulk("b"), bulk(b"\xff\0"), bulk("a"), bulk(""), bulk("b"), bulk("2")])])]);
     let expected = [("b", &b"\xff\0"[..]), ("a", b""), ("b", b"2")].map(|(k, v)| (k.as_bytes().to_vec(), v.to_vec()));
     assert_eq!(entry(&reply).unwrap().unwrap(), expected);
     assert_eq!(entry(&array([])), Ok(None), "trimmed meanwhile");
@@ -257,7 +326,8 @@ fn an_entry_keeps_its_fields_in_order_and_byte_for_byte() {
 
 #[test]
 fn a_step_of_scan_gives_the_cursor_as_text_and_keys_as_bytes() {
-    let (cursor, keys) = scan(&array([bulk("18446744073709551615"), array([bulk(b"\xff"), bulk("k"), bulk("k")])])).unwrap();
+    let (cursor, keys) =
+        scan(&array([bulk("18446744073709551615"), array([bulk(b"\xff"), bulk("k"), bulk("k")])])).unwrap();
     assert_eq!(cursor, "18446744073709551615");
     assert_eq!(keys, [Name::new(&b"\xff"[..]), Name::from("k"), Name::from("k")]);
 }
@@ -270,14 +340,18 @@ fn the_servers_time_is_read_in_milliseconds() {
     assert_eq!(time_ms(&Value::Nil), None);
 }
 
+type Test = fn(&Fault) -> bool;
+
 #[test]
 fn faults_follow_the_first_word_of_the_servers_text() {
-    let table: [(&str, fn(&Fault) -> bool); 12] = [
+    let table: [(&str, Test); 12] = [
         ("ERR no such key", |fault| *fault == Fault::Missing),
         ("WRONGTYPE Operation against a key holding the wrong kind of value", |fault| *fault == Fault::WrongType),
         ("NOGROUP No such key 'k' or consumer group 'g'", |fault| *fault == Fault::NoGroup),
         ("NOGROUP No such consumer group 'no such key' for key name 'k'", |fault| *fault == Fault::NoGroup),
-        ("NOPERM this user has no permissions to run the 'xinfo' command or its subcommand", |fault| matches!(fault, Fault::Denied(_))),
+        ("NOPERM this user has no permissions to run the 'xinfo' command or its subcommand", |fault| {
+            matches!(fault, Fault::Denied(_))
+        }),
         ("NOPERM No permissions to access a key", |fault| matches!(fault, Fault::Denied(_))),
         ("LOADING Valkey is loading the dataset in memory", |fault| matches!(fault, Fault::Other(_))),
         ("MASTERDOWN Link with MASTER is down", |fault| matches!(fault, Fault::Other(_))),
@@ -288,8 +362,16 @@ fn faults_follow_the_first_word_of_the_servers_text() {
     ];
     for (text, is_right) in table {
         let reply = wire(&format!("-{text}\r\n"));
-        let faults = [stream(&reply).err(), groups(&reply).err(), consumers(&reply).err(), summary(&reply).err(), pending(&reply).err(),
-            range_ids(&reply, true).err(), entry(&reply).err(), scan(&reply).err()];
+        let faults = [
+            stream(&reply).err(),
+            groups(&reply).err(),
+            consumers(&reply).err(),
+            summary(&reply).err(),
+            pending(&reply).err(),
+            range_ids(&reply, true).err(),
+            entry(&reply).err(),
+            scan(&reply).err(),
+        ];
         for fault in faults.into_iter().map(Option::unwrap) {
             assert!(is_right(&fault), "{text}: {fault:?}");
         }
@@ -300,113 +382,4 @@ fn faults_follow_the_first_word_of_the_servers_text() {
 fn an_error_text_cannot_reach_the_terminal_unescaped() {
     let Fault::Denied(text) = stream(&wire("-NOPERM \x1b[2J\u{202e}x\r\n")).unwrap_err() else { panic!() };
     assert_eq!(text, "NOPERM \\x1b[2J\\u{202e}x");
-}
-
-/// The bytes of a reply in RESP2, where a map is a flat array.
-fn encode(value: &Value, out: &mut Vec<u8>) {
-    let bulk = |bytes: &[u8], out: &mut Vec<u8>| {
-        out.extend(format!("${}\r\n", bytes.len()).bytes());
-        out.extend(bytes);
-        out.extend(b"\r\n");
-    };
-    match value {
-        Value::Nil => out.extend(b"$-1\r\n"),
-        Value::Int(n) => out.extend(format!(":{n}\r\n").bytes()),
-        Value::BulkString(bytes) => bulk(bytes, out),
-        Value::SimpleString(text) => out.extend(format!("+{text}\r\n").bytes()),
-        Value::Okay => out.extend(b"+OK\r\n"),
-        Value::Array(items) | Value::Set(items) => {
-            out.extend(format!("*{}\r\n", items.len()).bytes());
-            items.iter().for_each(|item| encode(item, out));
-        }
-        Value::Map(pairs) => {
-            out.extend(format!("*{}\r\n", pairs.len() * 2).bytes());
-            pairs.iter().for_each(|(k, v)| [k, v].iter().for_each(|item| encode(item, out)));
-        }
-        Value::ServerError(error) => {
-            let text = error.details().map_or_else(|| error.code().to_owned(), |details| format!("{} {details}", error.code()));
-            out.extend(format!("-{text}\r\n").bytes());
-        }
-        other => panic!("RESP2 has no {other:?}"),
-    }
-}
-
-/// What a server can send in RESP2, and maps as RESP3 has them.
-fn plain_tree() -> impl Strategy<Value = Value> {
-    let words = prop::sample::select(vec!["length", "name", "pending", "lag", "1-0", "idle", "5-18446744073709551615", "0", "-7", "groups",
-        "last-generated-id", "last-delivered-id", "first-entry", "entries-read", "consumers", ""]);
-    let leaf = prop_oneof![
-        Just(Value::Nil),
-        any::<i64>().prop_map(Value::Int),
-        words.prop_map(bulk),
-        prop::collection::vec(any::<u8>(), 0..12).prop_map(Value::BulkString),
-        "[a-z]{0,9}".prop_map(Value::SimpleString),
-        Just(Value::Okay),
-        prop::sample::select(vec!["-ERR no such key\r\n", "-NOPERM\r\n", "-ODD\r\n", "-NOGROUP x y\r\n"]).prop_map(wire),
-    ];
-    leaf.prop_recursive(4, 64, 12, |inner| {
-        prop_oneof![
-            prop::collection::vec(inner.clone(), 0..12).prop_map(Value::Array),
-            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::Set),
-            prop::collection::vec((inner.clone(), inner), 0..12).prop_map(Value::Map),
-        ]
-    })
-}
-
-/// The rest of RESP3, which no server is known to send here.
-fn any_tree() -> impl Strategy<Value = Value> {
-    let odd = prop_oneof![
-        any::<f64>().prop_map(Value::Double),
-        any::<bool>().prop_map(Value::Boolean),
-        "\\PC{0,9}".prop_map(|text| Value::VerbatimString { format: redis::VerbatimFormat::Text, text }),
-        plain_tree(),
-    ];
-    odd.prop_recursive(3, 32, 6, |inner| {
-        prop_oneof![
-            prop::collection::vec(inner.clone(), 0..6).prop_map(Value::Array),
-            prop::collection::vec((inner.clone(), inner.clone()), 0..6).prop_map(Value::Map),
-            inner.clone().prop_map(|data| Value::Attribute { data: Box::new(data), attributes: vec![] }),
-            prop::collection::vec(inner, 0..3).prop_map(|data| Value::Push { kind: redis::PushKind::Other("x".into()), data }),
-        ]
-    })
-}
-
-/// Some value for a field: the right one often, anything else sometimes.
-fn field_value() -> impl Strategy<Value = Value> {
-    prop_oneof![
-        4 => (0..20i64).prop_map(Value::Int),
-        4 => (0..20u64, 0..3u64).prop_map(|(ms, seq)| bulk(format!("{ms}-{seq}"))),
-        2 => (0..20u64).prop_map(|ms| entry_of(&format!("{ms}-0"))),
-        1 => plain_tree(),
-    ]
-}
-
-fn field_name() -> impl Strategy<Value = &'static str> {
-    prop::sample::select(vec!["length", "groups", "last-generated-id", "first-entry", "last-entry", "entries-added", "max-deleted-entry-id",
-        "name", "consumers", "pending", "last-delivered-id", "entries-read", "lag", "idle", "inactive", "something-new"])
-}
-
-proptest! {
-    #[test]
-    fn no_reply_makes_a_decoder_panic(value in any_tree()) {
-        let _ = (stream(&value), groups(&value), consumers(&value), summary(&value), pending(&value));
-        let _ = (range_ids(&value, false), range_ids(&value, true), entry(&value), scan(&value));
-        let _ = (time_ms(&value), text(&value), field_text(&value, "server"), weight(&value));
-    }
-
-    #[test]
-    fn the_weight_is_what_the_reply_took_on_the_wire(value in plain_tree()) {
-        let mut out = Vec::new();
-        encode(&value, &mut out);
-        prop_assert_eq!(weight(&value), out.len() as u64);
-    }
-
-    #[test]
-    fn both_protocols_say_the_same(elements in prop::collection::vec(prop::collection::vec((field_name(), field_value()), 0..10), 1..4)) {
-        let one = |shape| fields(shape, &elements[0]);
-        let all = |shape| array(elements.iter().map(|pairs| fields(shape, pairs)));
-        prop_assert_eq!(stream(&one(Shape::Flat)), stream(&one(Shape::Map)));
-        prop_assert_eq!(groups(&all(Shape::Flat)), groups(&all(Shape::Map)));
-        prop_assert_eq!(consumers(&all(Shape::Flat)), consumers(&all(Shape::Map)));
-    }
 }

@@ -16,6 +16,7 @@ use redis::{FromRedisValue, Value};
 use tokio::runtime::{Builder, Runtime};
 
 use super::support::TestServer;
+#[allow(unused_imports)]
 pub use truth::{Truth, judge};
 
 /// How closely a watcher looks.
@@ -42,17 +43,10 @@ impl Eye {
     pub fn on(server: &TestServer) -> Self {
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
         let clock = Clock::start();
-        let parts = Parts {
-            socket: Some(server.socket()),
-            ..Parts::default()
-        };
+        let parts = Parts { socket: Some(server.socket()), ..Parts::default() };
         let target = Target::new(parts).unwrap();
         let link = runtime.block_on(Link::connect(&target, clock)).unwrap();
-        Self {
-            runtime,
-            link,
-            clock,
-        }
+        Self { runtime, link, clock }
     }
 }
 
@@ -67,16 +61,8 @@ pub struct Watcher {
 
 impl Watcher {
     pub fn new(depth: Depth, eye: &Eye) -> Self {
-        let settings = Settings {
-            keys: vec![Name::from("k")],
-            ..Settings::default()
-        };
-        Self {
-            depth,
-            reading: Reading::new(settings, eye.clock),
-            clock: eye.clock,
-            rounds: 0,
-        }
+        let settings = Settings { keys: vec![Name::from("k")], ..Settings::default() };
+        Self { depth, reading: Reading::new(settings, eye.clock), clock: eye.clock, rounds: 0 }
     }
 
     pub fn store(&self) -> &Store {
@@ -92,26 +78,19 @@ impl Watcher {
         let before = self.store().ticks;
         let focus = match self.depth {
             Depth::Full => {
-                eye.runtime
-                    .block_on(self.reading.once(&mut eye.link))
-                    .unwrap();
+                eye.runtime.block_on(self.reading.once(&mut eye.link)).unwrap();
                 self.rounds = self.store().ticks - before;
                 return;
             }
             Depth::Overview => Focus::None,
-            Depth::Group => Focus::Group {
-                key: Name::from("k"),
-                group: Name::from("g"),
-                open: Vec::new(),
-                strip_at: None,
-            },
+            Depth::Group => {
+                Focus::Group { key: Name::from("k"), group: Name::from("g"), open: Vec::new(), strip_at: None }
+            }
         };
         let request = self.store().wants(&focus, self.clock.mono());
         let sample = eye.runtime.block_on(eye.link.sample(&request)).unwrap();
         let now = self.clock.now();
-        self.reading
-            .store
-            .fold(sample, request.scan.as_ref(), now, false);
+        self.reading.store.fold(sample, request.scan.as_ref(), now, false);
         self.rounds = 1;
     }
 }
@@ -123,9 +102,7 @@ pub type Fields = HashMap<String, Value>;
 pub fn group_fields(server: &TestServer, group: &str) -> Option<Fields> {
     let reply = server.try_command(&[b"XINFO", b"GROUPS", b"k"]).ok()?;
     let groups = Vec::<Fields>::from_redis_value(reply).unwrap();
-    groups
-        .into_iter()
-        .find(|fields| fields["name"] == Value::BulkString(group.as_bytes().to_vec()))
+    groups.into_iter().find(|fields| fields["name"] == Value::BulkString(group.as_bytes().to_vec()))
 }
 
 /// A number of such fields: nil or missing is none.
@@ -138,9 +115,7 @@ pub fn number(fields: &Fields, name: &str) -> Option<i64> {
 
 /// An id of such fields.
 pub fn id(fields: &Fields, name: &str) -> EntryId {
-    let Value::BulkString(text) = &fields[name] else {
-        panic!("{name} is no text")
-    };
+    let Value::BulkString(text) = &fields[name] else { panic!("{name} is no text") };
     EntryId::parse(text).unwrap()
 }
 
@@ -151,9 +126,7 @@ pub fn entries(server: &TestServer) -> Vec<EntryId> {
 
 /// The first column of a list of rows.
 pub fn ids(rows: &Value) -> Vec<EntryId> {
-    let Value::Array(rows) = rows else {
-        panic!("not a list: {rows:?}")
-    };
+    let Value::Array(rows) = rows else { panic!("not a list: {rows:?}") };
     rows.iter()
         .map(|row| match row {
             Value::Array(row) => match &row[0] {

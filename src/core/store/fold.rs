@@ -8,6 +8,7 @@ use crate::core::{
     model::{GroupFacts, LagFamily, StreamFacts},
     name::Name,
     sample::{Fault, GroupDetail, Part, RangeIds, RangeRequest, Sample, ScanRequest, ScanSample, StreamSample},
+    strip::Window,
     symptoms,
     time::{Mono, Now, age_words},
 };
@@ -32,7 +33,6 @@ impl Store {
             self.fold_scan(found, scanned, sample.at);
         }
         self.ticks += 1;
-        self.advance_turn();
         self.sampled = Some(now);
         symptoms::remember(self, now);
     }
@@ -45,7 +45,7 @@ impl Store {
         }
         if stream.is_ok() {
             match sample.groups {
-                Ok(groups) => self.fold_groups(&mut stream, groups, sample.ranges, at, now, full),
+                Ok(groups) => self.fold_groups(&mut stream, groups, &sample.ranges, at, now, full),
                 Err(Fault::Missing) => self.lose_stream(&mut stream, Fault::Missing, now),
                 Err(fault) => stream.groups_fault = Some(fault),
             }
@@ -68,7 +68,7 @@ impl Store {
                     stream.key, old.last_generated, facts.last_generated
                 );
                 self.tell(Event { wall_ms: now.wall_ms, id: "stream-recreated", stream: stream.key.clone(), group: None, text });
-                stream.window = Default::default();
+                stream.window = Window::default();
             }
         }
         if stream.entry_bytes == 0 {
@@ -99,7 +99,7 @@ impl Store {
         }
         if !matches!(fault, Fault::Other(_)) {
             stream.groups.clear();
-            stream.window = Default::default();
+            stream.window = Window::default();
         }
         stream.state = RowState::Fault(fault);
     }
@@ -117,7 +117,7 @@ impl Store {
         &mut self,
         stream: &mut StreamState,
         groups: Vec<GroupFacts>,
-        ranges: Vec<(RangeRequest, Part<RangeIds>)>,
+        ranges: &[(RangeRequest, Part<RangeIds>)],
         at: Mono,
         now: Now,
         full: bool,
@@ -204,6 +204,7 @@ impl Store {
     fn fold_detail(&mut self, stream: &mut StreamState, detail: GroupDetail, at: Mono, now: Now, full: bool) {
         let key = stream.key.clone();
         let Some(group) = stream.groups.get_mut(&detail.name) else { return };
+        group.looked = Some(at);
         match detail.consumers {
             Some(Ok(consumers)) => {
                 let held = |name: &Name| consumers.iter().any(|consumer| consumer.name == *name);

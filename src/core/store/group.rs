@@ -76,6 +76,8 @@ pub struct GroupState {
     pub seen_pending: BTreeSet<EntryId>,
     /// Cursor jumps seen: after the first id, up to and with the second.
     pub skips: Vec<(EntryId, EntryId)>,
+    /// When more than its element of XINFO GROUPS was last fetched.
+    pub(super) looked: Option<Mono>,
     /// The stream's facts of the last tick: whether trimming or deletes passed this group shows only against them.
     stream_before: Option<StreamFacts>,
     /// Symptoms that fired at the last fold and since when, for hysteresis.
@@ -106,6 +108,7 @@ impl GroupState {
             handled_ms: VecDeque::new(),
             seen_pending: BTreeSet::new(),
             skips: Vec::new(),
+            looked: None,
             stream_before: None,
             firing: BTreeMap::new(),
             judgement: Judgement::default(),

@@ -170,3 +170,7 @@ impl Pel {
         self.extreme(self.of(Some(owner)), |row| Some(row.deliveries).filter(|n| *n < FATAL_DELIVERIES))
     }
 }
+
+#[cfg(test)]
+#[path = "pel_tests.rs"]
+mod tests;

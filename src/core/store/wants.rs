@@ -97,7 +97,9 @@ impl Store {
             || self.streams.values().any(|stream| {
                 stream.state == RowState::Loading
                     || stream.groups.values().filter(|group| self.wants_group(group.name()) && group.fault.is_none()).any(|group| {
-                        let unread = group.consumers.is_none() && group.consumers_fault.is_none();
+                        // a list too long to be taken is not waited for
+                        let listed = group.facts.consumers <= MOST_CONSUMERS;
+                        let unread = listed && group.consumers.is_none() && group.consumers_fault.is_none();
                         unread || self.full_page(group).is_some()
                     })
                     || !self.ranges(stream, &self.cursors(stream), Depth::Full).is_empty()
@@ -140,25 +142,26 @@ impl Store {
         StreamRequest { key: stream.key.clone(), groups, ranges }
     }
 
-    /// The groups in the background whose turn it is. Those with nothing pending, too: by the time of the reply they may have.
+    /// The groups in the background whose turn it is, those looked into longest ago first. Those with nothing pending, too: by
+    /// the time of the reply they may have.
     fn glances(&self, focus: &Focus) -> Vec<(Name, Name)> {
         let focused = |key: &Name, name: &Name| match focus {
             Focus::Group { key: k, group, .. } => k == key && group == name,
             Focus::All => true,
             Focus::None => false,
         };
-        let all: Vec<(Name, Name)> = self
+        let mut all: Vec<(Option<Mono>, &Name, &Name)> = self
             .groups()
             .filter(|(stream, group)| stream.is_ok() && group.fault.is_none() && !focused(&stream.key, group.name()))
-            .map(|(stream, group)| (stream.key.clone(), group.name().clone()))
+            // what is not asked for in this tick must not keep others waiting
+            .filter(|(stream, _)| self.is_due(stream, focus))
+            .map(|(stream, group)| (group.looked, &stream.key, group.name()))
             .collect();
-        let most = GLANCES.min(all.len());
-        let start = if all.is_empty() { 0 } else { self.turn % all.len() };
-        all.iter().cycle().skip(start).take(most).cloned().collect()
-    }
-
-    pub(super) fn advance_turn(&mut self) {
-        self.turn = self.turn.wrapping_add(GLANCES);
+        if all.len() > GLANCES {
+            all.select_nth_unstable(GLANCES);
+            all.truncate(GLANCES);
+        }
+        all.into_iter().map(|(_, key, name)| (key.clone(), name.clone())).collect()
     }
 
     fn consumers_due(&self, group: &GroupState) -> bool {
@@ -243,10 +246,10 @@ impl Store {
             both
         };
         let Some((lo, hi)) = window.span() else { return fresh() };
-        if !window.covers(start) && !(start < lo && window.reaches_start(facts)) {
+        if !window.covers(start) && (start >= lo || !window.reaches_start(facts)) {
             return fresh();
         }
-        if !window.is_trusted() && !window.is_complete(facts) && (unsure || self.ticks.is_multiple_of(10)) {
+        if !window.is_trusted() && !window.is_complete(facts) && (unsure || depth == Depth::Full || self.ticks.is_multiple_of(10)) {
             return fresh();
         }
         let mut more = Vec::new();
