@@ -12,7 +12,8 @@ use ratatui::{Frame, layout::{Constraint, Rect}, text::Text, widgets::{Clear, Pa
 
 pub fn draw(frame: &mut Frame, area: Rect, view: &OverlayView, theme: &Theme) {
     let longest = view.lines.iter().map(|line| line.iter().map(|span| width(&span.text)).sum::<usize>()).max().unwrap_or(0);
-    let wide = (longest as u16).saturating_add(4).clamp(40.min(area.width), area.width.saturating_sub(2).max(1));
+    let most = area.width.saturating_sub(2).max(1);
+    let wide = u16::try_from(longest).unwrap_or(most).saturating_add(4).clamp(40.min(most), most);
     let inner = usize::from(wide.saturating_sub(4)).max(1);
     let needed: usize = view.lines.iter().map(|line| line.iter().map(|span| width(&span.text)).sum::<usize>().div_ceil(inner).max(1)).sum();
     let high = (needed as u16).saturating_add(2).clamp(3.min(area.height), area.height);
