@@ -1,6 +1,6 @@
 //! The group screen: strip on top, consumers and symptoms beside each other or stacked, the chart where there is room.
 
-use super::{chart, framed, inside, symptoms};
+use super::{chart, draw_over, framed, inside, symptoms};
 use crate::{
     app::{
         Pane, Zoom,
@@ -46,12 +46,12 @@ pub fn draw(frame: &mut Frame, area: Rect, view: &GroupView, theme: &Theme) {
     // the pane in focus last: its border wins where two meet
     panes.sort_by_key(|(pane, _)| *pane == Some(view.pane));
     for (pane, place) in panes {
-        match pane {
+        draw_over(frame, place, |frame| match pane {
             Some(Pane::Strip) => draw_strip(frame, place, view, theme),
             Some(Pane::Consumers) => draw_consumers(frame, place, view, theme),
             Some(Pane::Symptoms) => symptoms::draw(frame, place, &view.symptoms, theme, view.pane == Pane::Symptoms),
             None => chart::draw(frame, place, view, theme),
-        }
+        });
     }
 }
 

@@ -8,7 +8,7 @@ pub mod symptoms;
 
 use super::theme::Theme;
 use crate::app::screen::Line;
-use ratatui::{layout::Rect, symbols::merge::MergeStrategy, widgets::{Block, BorderType, Borders}};
+use ratatui::{Frame, buffer::Cell, layout::Rect, symbols::merge::MergeStrategy, widgets::{Block, BorderType, Borders}};
 
 /// A frame with a title at the left and the most important number at the right. Frames that overlap by a cell share their
 /// border, so the pane in focus is drawn last.
@@ -45,4 +45,21 @@ pub fn framed(title: &Line, number: &Line, cells: u16, theme: &Theme, focused: b
 /// The room inside a frame, one cell of air at each side.
 pub fn inside(area: Rect) -> Rect {
     Rect { x: area.x + 2, y: area.y + 1, width: area.width.saturating_sub(4), height: area.height.saturating_sub(2) }
+}
+
+/// Draws the pane in focus over its neighbours. Titles of panes below stand on its lower border: they keep their text, wide
+/// letters whole, and their look.
+pub fn draw_over(frame: &mut Frame, area: Rect, draw: impl FnOnce(&mut Frame)) {
+    let y = area.bottom().saturating_sub(1);
+    let before: Vec<Cell> = (area.left()..area.right()).filter_map(|x| frame.buffer_mut().cell((x, y)).cloned()).collect();
+    draw(frame);
+    let is_line = |symbol: &str| symbol.chars().all(|c| c == ' ' || ('\u{2500}'..='\u{257f}').contains(&c));
+    let mut behind_wide = false;
+    for (x, old) in (area.left()..).zip(before) {
+        let kept = behind_wide || !is_line(old.symbol());
+        behind_wide = crate::app::cells::width(old.symbol()) > 1;
+        if let Some(cell) = frame.buffer_mut().cell_mut((x, y)).filter(|_| kept) {
+            *cell = old;
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! The overview: the table, and what is wrong with the picked row.
 
-use super::{framed, inside, symptoms};
+use super::{draw_over, framed, inside, symptoms};
 use crate::{
     app::screen::{Line, OverviewView},
     tui::{table::draw_table, theme::Theme},
@@ -18,7 +18,7 @@ pub fn draw(frame: &mut Frame, area: Rect, view: &OverviewView, theme: &Theme) {
         frame.render_widget(framed(&view.picked, &Line::new(), details.width, theme, false), details);
         symptoms::draw_items(frame, inside(details), &view.items, &view.note, theme);
     }
-    frame.render_widget(framed(&view.title, &view.number, table.width, theme, true), table);
+    draw_over(frame, table, |frame| frame.render_widget(framed(&view.title, &view.number, table.width, theme, true), table));
     let room = Rect { x: table.x + 1, y: table.y + 1, width: table.width.saturating_sub(2), height: table.height.saturating_sub(2) };
     if view.empty.is_empty() {
         draw_table(frame, room, &view.table, theme);
