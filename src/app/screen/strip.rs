@@ -21,7 +21,7 @@ pub fn lines(app: &App, stream: &StreamState, group: &GroupState, now: Now) -> V
     }
     let cells = group.cells(stream);
     if cells.is_empty() && app.zoom != Zoom::Stream {
-        return vec![vec![span("fetching the entries around the cursor …", Tone::Dim)], Vec::new(), Vec::new(), counts(facts, group)];
+        return vec![vec![span("fetching the entries …", Tone::Dim)], Vec::new(), Vec::new(), counts(facts, group)];
     }
     let picked = (app.pane == Pane::Strip).then_some(app.entry.unwrap_or(group.facts.cursor));
     let look = Look { group, picked, now: now.mono, room };
