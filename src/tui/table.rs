@@ -2,7 +2,7 @@
 
 use super::theme::Theme;
 use crate::app::{
-    cells::{pad, width},
+    cells::{cut, pad, width},
     screen::{Bar, Column, Line, Span, Table, TableRow, Tone},
 };
 use ratatui::{Frame, layout::Rect, text};
@@ -81,6 +81,25 @@ fn line_width(line: &Line) -> usize {
     line.iter().map(|span| width(&span.text)).sum()
 }
 
+/// The line in at most `cells` cells, its end replaced by `…` where it does not fit.
+pub fn cut_line(line: &Line, cells: usize) -> Line {
+    if line_width(line) <= cells {
+        return line.clone();
+    }
+    let (mut out, mut room) = (Line::new(), cells);
+    for span in line {
+        let needed = width(&span.text);
+        if needed >= room {
+            // the blank makes the text too long, so that the cut always shows
+            out.push(Span { text: cut(&format!("{} ", span.text), room), ..span.clone() });
+            break;
+        }
+        room -= needed;
+        out.push(span.clone());
+    }
+    out
+}
+
 /// Draws a bar: what does not fit goes by rank, the highest first.
 pub fn draw_bar(frame: &mut Frame, area: Rect, bar: &Bar, theme: &Theme) {
     const GAP: usize = 2;
@@ -105,8 +124,10 @@ pub fn draw_bar(frame: &mut Frame, area: Rect, bar: &Bar, theme: &Theme) {
         }
         out
     };
-    let right = joined(right);
-    let width = line_width(&right).min(room) as u16;
-    frame.render_widget(theme.line(&joined(left)), area);
+    let right = cut_line(&joined(right), room);
+    let width = line_width(&right) as u16;
+    let gap = if width > 0 { GAP } else { 0 };
+    let left = cut_line(&joined(left), room.saturating_sub(usize::from(width) + gap));
+    frame.render_widget(theme.line(&left), area);
     frame.render_widget(theme.line(&right), Rect { x: area.right() - width, width, ..area });
 }

@@ -11,7 +11,7 @@ use crate::{
 
 pub fn view(app: &App, now: Now, clock: &str) -> Bar {
     let store = app.shown();
-    let mut left: Vec<(u8, Line)> = vec![(0, vec![bold("pelwatch", Tone::Accent)])];
+    let mut left: Vec<(u8, Line)> = vec![(1, vec![bold("pelwatch", Tone::Accent)])];
     left.push((0, severity(app)));
     left.push((4, vec![span("RO", Tone::Dim)]));
     let server = &store.server;
@@ -63,7 +63,8 @@ fn right(app: &App, now: Now, clock: &str) -> Vec<(u8, Line)> {
             let gone = age(now.mono.since(*since) as i64);
             let wait = retry_at.since(now.mono).div_ceil(1000);
             let next = if wait == 0 { "trying now".to_owned() } else { format!("next try in {wait} s") };
-            right.push((0, vec![bold(format!("○ no answer for {gone}"), Tone::Critical), span(format!(", {next}"), Tone::Warn)]));
+            right.push((0, vec![bold(format!("○ no answer for {gone}"), Tone::Critical)]));
+            right.push((2, vec![span(next, Tone::Warn)]));
             right.push((4, vec![span(why, Tone::Dim)]));
         }
         LinkState::Up if app.store.ticks == 0 => right.push((0, vec![span("connecting", Tone::Dim)])),

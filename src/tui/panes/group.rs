@@ -6,7 +6,7 @@ use crate::{
         Pane, Zoom,
         screen::{GroupView, Tone, bold, span},
     },
-    tui::{table::draw_table, theme::Theme},
+    tui::{table::{cut_line, draw_table}, theme::Theme},
 };
 use ratatui::{Frame, layout::{Constraint, Layout, Rect, Spacing}};
 
@@ -66,7 +66,8 @@ fn draw_strip(frame: &mut Frame, area: Rect, view: &GroupView, theme: &Theme) {
     frame.render_widget(framed(&title, &view.numbers, area.width, theme, view.pane == Pane::Strip), area);
     let room = inside(area);
     for (row, line) in view.strip.iter().enumerate().take(usize::from(room.height)) {
-        frame.render_widget(theme.line(line), Rect { y: room.y + row as u16, height: 1, ..room });
+        let line = cut_line(line, usize::from(room.width));
+        frame.render_widget(theme.line(&line), Rect { y: room.y + row as u16, height: 1, ..room });
     }
 }
 
