@@ -178,6 +178,13 @@ fn odd_pending_entries() {
 }
 
 #[test]
+fn what_is_acked_counts_no_entry_that_is_gone() {
+    // 1-0 is acknowledged, 3-0 was deleted while it was pending, 9-0 is pending ahead of the cursor
+    let mut scene = odd_pending();
+    assert!(text(&scene.draw(LARGE, &Theme::full())).contains("11 retained of 12 added   ✓ 1 acked   ◆ 7 pending   · 5 new"));
+}
+
+#[test]
 fn every_kind_of_lag() {
     let mut scene = lags();
     see("lags", &mut scene, &ALL);
