@@ -647,7 +647,11 @@ fn only_the_groups_asked_for_have_rows() {
     let mut scene = Scene::watching(healthy(), settings);
     scene.ticks(3);
     assert!(ids(&scene.app).contains(&"orders/billing".to_owned()));
-    assert!(!ids(&scene.app).iter().any(|id| id.ends_with("/shipping") || id.ends_with("/workers")));
+    assert_eq!(ids(&scene.app), ["orders/billing"], "a stream without any of them has no row");
+    let keys = vec!["mail".into()];
+    let mut named = Scene::watching(healthy(), Settings { groups: vec!["billing".into()], keys, ..Settings::default() });
+    named.ticks(3);
+    assert_eq!(ids(&named.app), ["mail/-"], "one that is asked for by name says that it has none");
 }
 
 #[test]

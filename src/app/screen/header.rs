@@ -29,9 +29,9 @@ pub fn view(app: &App, now: Now, clock: &str) -> Bar {
 }
 
 fn severity(app: &App) -> Line {
-    let rows = app.shown().groups().filter_map(|(_, group)| group.judgement.level());
+    let rows = app.every_row();
     let (mut critical, mut warn) = (0, 0);
-    for level in rows {
+    for level in rows.iter().filter_map(super::super::overview::Row::level) {
         match level {
             Level::Critical => critical += 1,
             Level::Warn => warn += 1,
@@ -46,7 +46,8 @@ fn severity(app: &App) -> Line {
         let gap = if line.is_empty() { "" } else { "  " };
         line.push(bold(format!("{gap}! {warn} warn"), Tone::Warn));
     }
-    if line.is_empty() && app.shown().ticks > 0 {
+    // where nothing was judged, nothing is known to be quiet
+    if line.is_empty() && rows.iter().any(|row| row.group.is_some()) {
         line.push(span("✓ quiet", Tone::Dim));
     }
     line

@@ -2,7 +2,10 @@
 
 use super::{draw_over, framed, inside, symptoms};
 use crate::{
-    app::screen::{Line, OverviewView},
+    app::{
+        cells::wrap,
+        screen::{Line, OverviewView, Span},
+    },
     tui::{table::draw_table, theme::Theme},
 };
 use ratatui::{Frame, layout::{Constraint, Layout, Rect, Spacing}};
@@ -23,8 +26,13 @@ pub fn draw(frame: &mut Frame, area: Rect, view: &OverviewView, theme: &Theme) {
     if view.empty.is_empty() {
         draw_table(frame, room, &view.table, theme);
     } else {
-        for (row, line) in view.empty.iter().enumerate().take(usize::from(room.height)) {
-            frame.render_widget(theme.line(line), Rect { x: room.x + 1, y: room.y + row as u16, height: 1, ..inside(table) });
+        let room = inside(table);
+        let wrapped = view.empty.iter().flatten().flat_map(|span| {
+            let pieces = wrap(&span.text, usize::from(room.width));
+            pieces.into_iter().map(|text| vec![Span { text, ..span.clone() }])
+        });
+        for (row, line) in wrapped.enumerate().take(usize::from(room.height)) {
+            frame.render_widget(theme.line(&line), Rect { y: room.y + row as u16, height: 1, ..room });
         }
     }
 }
