@@ -18,12 +18,13 @@ pub(super) fn judge(case: &Case) -> Verdict {
         None | Some((0, _)) => return Verdict::Ok,
         Some(found) => found,
     };
+    let fate = if gone == 1 { "has no payload any more: it can be acknowledged" } else { "have no payload any more: they can be acknowledged" };
     let least = if exact { "" } else { "at least " };
     Verdict::Found(vec![Finding {
         id: ABOUT.id,
         level: Level::Warn,
         consumer: None,
-        text: format!("{least}{} of {} pending have no payload any more: they can be acknowledged, never handled", entries(gone), group.facts.pending),
+        text: format!("{least}{} of {} pending {}, never handled", entries(gone), group.facts.pending, fate),
         evidence: vec![("payload_gone", gone), ("pending", group.facts.pending)],
         cause: ABOUT.cause,
         check: words(&[b"XPENDING", case.stream.key.bytes(), group.name().bytes(), b"-", b"+", b"10"]),
