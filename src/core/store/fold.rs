@@ -211,7 +211,7 @@ impl Store {
                 let vanished: Vec<_> = group.consumers.iter().flatten().filter(|old| old.pending > 0 && !held(&old.name)).cloned().collect();
                 for old in vanished {
                     let text = format!(
-                        "consumer {} of {} vanished with {} pending entries (last seen {} ago); they are no longer pending and were not acknowledged by it",
+                        "consumer {} of {} vanished with {} pending (last seen {} ago); what it held is no longer pending and was not acknowledged by it",
                         old.name, detail.name, old.pending, age_words(old.idle_ms)
                     );
                     let event = Event { wall_ms: now.wall_ms, id: "consumer-vanished-with-pending", stream: key.clone(), group: Some(detail.name.clone()), text };
