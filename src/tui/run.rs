@@ -171,7 +171,7 @@ impl Dashboard {
                 Effect::PollNow => self.order(Order::PollNow),
                 Effect::FetchEntry { key, id } => self.order(Order::Entry { key, id }),
                 Effect::Copy(text) => execute!(io::stdout(), CopyToClipboard::to_clipboard_from(text))?,
-                Effect::Redraw => self.screen.terminal.clear()?,
+                Effect::Redraw => self.screen.forget()?,
                 Effect::Suspend => self.suspend()?,
                 Effect::Quit { printing } => return Ok(Next::End { printing }),
             }
