@@ -1,6 +1,6 @@
 //! The loop: receive, update, carry out effects, draw once if something changed.
 
-use super::{draw::draw, input, terminal::{Screen, install_panic_hook}, theme::Theme};
+use super::{draw::draw, input, terminal::{self, Screen, install_panic_hook}, theme::Theme};
 use crate::{
     app::{App, effect::Effect, msg::Msg, screen},
     clock::{Clock, local_time},
@@ -138,7 +138,8 @@ impl Dashboard {
                 },
                 report = self.reports.recv() => match report {
                     Some(report) => self.take(told(report))?,
-                    None => Next::End { printing: false },
+                    // the poller is gone: how it ended is the failure to tell, a panic is no quiet end
+                    None => return Err(ending(self.tasks.join_next().await)),
                 },
                 _ = signals.terminate.recv() => self.take(Msg::Terminate)?,
                 _ = signals.hang_up.recv() => self.take(Msg::Terminate)?,
@@ -193,6 +194,10 @@ impl Dashboard {
     }
 
     fn draw(&mut self) -> io::Result<()> {
+        // after a panic in a task: its report is on the main screen, and stays readable
+        if !terminal::is_ours() {
+            return Ok(());
+        }
         let view = screen::Screen::of(&self.app, self.clock.now(), &local_time());
         let theme = self.theme;
         let mut out = io::stdout();

@@ -71,6 +71,11 @@ fn enter() -> io::Result<()> {
     execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste, cursor::Hide)
 }
 
+/// Whether the terminal is taken at the moment.
+pub fn is_ours() -> bool {
+    TAKEN.load(Ordering::SeqCst)
+}
+
 /// Puts the terminal right if it is ours. Never fails: there is nobody left to tell.
 pub fn give_back() {
     if TAKEN.swap(false, Ordering::SeqCst) {
