@@ -62,11 +62,17 @@ pub fn draw_table(frame: &mut Frame, area: Rect, table: &Table, theme: &Theme) {
     for (offset, row) in table.rows.iter().skip(start).take(height).enumerate() {
         let picked = table.selected == Some(start + offset);
         let mut cells = vec![Span { text: if picked { "▌ " } else { "  " }.to_owned(), tone: Tone::Accent, bold: picked }];
+        let last = row.cells.iter().rposition(|cell| !cell.text.is_empty());
+        let mut room = usize::from(area.width) - 2;
         for (index, width) in &widths {
             let Some(cell) = row.cells.get(*index) else { continue };
             let indent = if row.nested && *index == 0 { INDENT } else { "" };
-            let text = pad(&format!("{indent}{}", cell.text), *width, table.columns[*index].right) + " ";
+            let right = table.columns[*index].right;
+            // words in place of a row's numbers, such as why there are none, take the room of those
+            let width = if last == Some(*index) && !right { room } else { *width };
+            let text = pad(&format!("{indent}{}", cell.text), width, right) + " ";
             cells.push(Span { text, tone: cell.tone, bold: cell.bold || picked });
+            room = room.saturating_sub(width + 1);
         }
         line(area.y + 1 + offset as u16, theme.line(&cells), frame);
     }
