@@ -15,5 +15,15 @@ mod outages;
 mod passwords;
 #[path = "terminal/resize.rs"]
 mod resize;
+#[path = "terminal/hostile.rs"]
+mod hostile;
+#[path = "terminal/harmless.rs"]
+mod harmless;
+#[path = "terminal/faults.rs"]
+mod faults;
+#[path = "terminal/keys.rs"]
+mod keys;
+#[path = "terminal/demo.rs"]
+mod demo;
 #[path = "terminal/session.rs"]
 mod session;

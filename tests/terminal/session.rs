@@ -89,8 +89,8 @@ pub fn shown(screen: &Screen, group: &str, column: &str) -> Option<String> {
     let end = head[..head.find(column)?].chars().count() + column.len();
     let below: String = row.chars().take(end).skip(end.saturating_sub(9)).collect();
     // the number may be followed by an arrow, and another column may reach in from the left
-    let words = below.split_whitespace().filter(|word| *word != "↑" && *word != "↓");
-    words.last().map(str::to_owned)
+    let mut words = below.split_whitespace().filter(|word| *word != "↑" && *word != "↓");
+    words.next_back().map(str::to_owned)
 }
 
 /// Whether each row between the first and the last ends in a piece of the frame, in the last column.
