@@ -59,10 +59,13 @@ pub fn watch_orders(server: &TestServer) -> Terminal {
     terminal
 }
 
-/// Opens the picked group and waits for its strip.
+/// Opens the picked group and waits for its strip and for the entries of the first consumer.
 pub fn open_group(terminal: &mut Terminal) {
     terminal.send("\r");
-    terminal.wait_text("┃ ·5-0", LIMIT);
+    terminal.wait_for("the strip and an entry", LIMIT, |screen| {
+        let text = text_of(screen);
+        text.contains("┃ ·5-0") && text.contains("present")
+    });
 }
 
 /// Waits until the overview's row of a group shows this lag.
