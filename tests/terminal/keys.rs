@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use crate::session::{
-    LIMIT, newest, open_group, seed_orders, shown, wait_lag, wait_pending, wait_polls, watch, watch_orders,
+    LIMIT, newest, open_group, seed_orders, shown, wait_consumers, wait_lag, wait_pending, wait_polls, watch,
+    watch_orders,
 };
 use crate::support::pty::{Terminal, keys, text_of};
 use crate::support::{TestServer, wait_until};
@@ -91,7 +92,8 @@ fn a_typed_filter_hides_the_other_rows_until_esc() {
     let server = seeded();
     server.run("XADD jobs 1-0 n 1");
     server.run("XGROUP CREATE jobs readers 0");
-    let mut terminal = watch_orders(&server);
+    let mut terminal = watch(&server, &[]);
+    wait_pending(&terminal, "workers", "2");
     wait_lag(&terminal, "readers", "1");
     terminal.send("/");
     terminal.wait_text("Enter keep  Esc clear", LIMIT);
@@ -209,13 +211,14 @@ fn events_tell_of_a_destroyed_group_and_a_consumer_that_took_its_entries_along()
     let server = seeded();
     server.run("XGROUP CREATE Orders others 0");
     server.run("XREADGROUP GROUP others o1 COUNT 2 STREAMS Orders >");
-    let mut terminal = watch_orders(&server);
+    let mut terminal = watch(&server, &[]);
     wait_pending(&terminal, "others", "2");
     terminal.send("e");
     terminal.wait_text("nothing happened so far", LIMIT);
 
     terminal.send("G");
     wait_picked(&terminal, "workers");
+    wait_consumers(&terminal, "workers", "/2");
     open_group(&mut terminal);
     wait_picked(&terminal, "c1");
     wait_polls(&server, 3);

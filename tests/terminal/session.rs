@@ -52,11 +52,21 @@ pub fn seed_orders(server: &TestServer) {
     server.run("XACK Orders workers 1-0 2-0");
 }
 
-/// Watches the Orders of [`seed_orders`] until its group's row is there.
+/// Watches the Orders of [`seed_orders`] until all of its group's row is there, the consumers too: Enter unfolds the one
+/// with the most, if it is known by then.
 pub fn watch_orders(server: &TestServer) -> Terminal {
     let terminal = watch(server, &[]);
-    wait_lag(&terminal, "workers", "2");
+    wait_pending(&terminal, "workers", "2");
+    wait_consumers(&terminal, "workers", "/2");
     terminal
+}
+
+/// Waits until the overview's row of a group shows how many of its consumers are active.
+#[track_caller]
+pub fn wait_consumers(terminal: &Terminal, group: &str, of: &str) {
+    terminal.wait_for(&format!("the consumers of {group}"), LIMIT, |screen| {
+        shown(screen, group, "active").is_some_and(|active| active.ends_with(of) && !active.starts_with('?'))
+    });
 }
 
 /// Opens the picked group and waits for its strip and for the entries of the first consumer.
