@@ -84,7 +84,13 @@ fn group_lines(out: &mut String, store: &Store, stream: &StreamState, group: &Gr
         "{}: lag {}, pending {}{behind}{oldest}, {} consumers",
         group.name(), lag_words(&group.lag), group.facts.pending, group.facts.consumers
     ));
-    line(out, 4, &strip_line(&group.cells(stream), group.facts.cursor));
+    let cells = group.cells(stream);
+    // a dashboard left at once has not fetched them all: no entries shown is not the same as no entries there
+    if cells.is_empty() && (group.facts.pending > 0 || stream.facts.as_ref().is_some_and(|facts| facts.length > 0)) {
+        line(out, 4, &format!("cursor {}; the entries around it were not fetched so far", group.facts.cursor));
+    } else {
+        line(out, 4, &strip_line(&cells, group.facts.cursor));
+    }
     let rates = group.rates();
     if let (Some(added), Some(delivered)) = (rates.added, rates.delivered) {
         let acked = rates.acked.map_or("?".to_owned(), |n| format!("{n:.1}"));

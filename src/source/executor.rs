@@ -135,10 +135,11 @@ impl<'a> Executor<'a> {
         let mut done = Done::default();
         let result = match now.way {
             Way::AutoClaim => self.autoclaim(&now, stop, &progress, &mut done).await,
-            Way::Claim => self.xclaim(&now.commands, stop, &progress, &mut done, now.ask.justid).await,
+            Way::Claim => self.xclaim(&now, stop, &progress, &mut done).await,
         };
         let passed = self.clock.mono().since(began) as i64;
-        done.moved = now.moving.iter().filter(|row| done.moved.iter().any(|moved| moved.id == row.id)).cloned().collect();
+        let ids: std::collections::HashSet<EntryId> = done.moved.iter().map(|row| row.id).collect();
+        done.moved = now.moving.iter().filter(|row| ids.contains(&row.id)).cloned().collect();
         done.undo = claim::give_back(&now.ask, &done.moved, passed);
         match result {
             Ok(None) => Outcome::Done(done),
@@ -176,9 +177,10 @@ impl<'a> Executor<'a> {
             }
             let Value::Array(parts) = &reply else { return Ok(Some("the reply of XAUTOCLAIM has an unknown form".to_owned())) };
             let (ids, count) = parts.get(1).map(claimed).unwrap_or_default();
-            let own = |id: &EntryId| !plan.moving.iter().any(|row| row.id == *id);
+            // entries that the target held already are claimed once more by the server, but did not move
+            let moved = |id: &EntryId| plan.moving.binary_search_by_key(id, |row| row.id).is_ok();
             done.claimed += count;
-            done.moved.extend(ids.iter().filter(|id| !own(id)).map(|id| PendingRow { id: *id, owner: None, idle_ms: None, deliveries: 0 }));
+            done.moved.extend(ids.iter().filter(|id| moved(id)).map(|id| PendingRow { id: *id, owner: None, idle_ms: None, deliveries: 0 }));
             // the third part came with 7.0
             done.removed += parts.get(2).map_or(0, |gone| claimed(gone).1);
             cursor = parts.first().and_then(decode::text).and_then(|text| EntryId::parse(text.as_bytes())).unwrap_or(EntryId::MIN);
@@ -195,8 +197,8 @@ impl<'a> Executor<'a> {
         }
     }
 
-    async fn xclaim(&mut self, commands: &[Vec<Name>], stop: &Stop, progress: &impl Fn(Progress), done: &mut Done, _justid: bool) -> Result<Option<String>, LinkFault> {
-        for (index, words) in commands.iter().enumerate() {
+    async fn xclaim(&mut self, plan: &ClaimPlan, stop: &Stop, progress: &impl Fn(Progress), done: &mut Done) -> Result<Option<String>, LinkFault> {
+        for (index, words) in plan.commands.iter().enumerate() {
             let reply = self.one(command(words)).await?;
             if let Some(error) = refusal(&reply) {
                 return Ok(Some(error));
@@ -205,13 +207,13 @@ impl<'a> Executor<'a> {
             done.claimed += count;
             done.moved.extend(ids.into_iter().map(|id| PendingRow { id, owner: None, idle_ms: None, deliveries: 0 }));
             progress(Progress { claimed: done.claimed, removed: done.removed });
-            if stop.is_asked() && index + 1 < commands.len() {
+            if stop.is_asked() && index + 1 < plan.commands.len() {
                 done.stopped = true;
                 return Ok(None);
             }
         }
-        done.scan_complete = true;
-        done.scan_cursor = Some(EntryId::MIN);
+        done.scan_complete = !plan.cut;
+        done.scan_cursor = Some(plan.moving.last().filter(|_| plan.cut).map_or(EntryId::MIN, |row| row.id));
         Ok(None)
     }
 

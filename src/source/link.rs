@@ -85,7 +85,11 @@ impl Link {
     /// When the server is not reached or does not let us in.
     pub async fn connect(target: &Target, clock: Clock) -> Result<Self, LinkFault> {
         let endpoint = target.endpoint().to_owned();
-        let fault = |error: &RedisError| classify(&endpoint, error);
+        let fault = |error: &RedisError| match classify(&endpoint, error) {
+            // nothing was there that could break: a missing socket counts as dropped too
+            LinkFault::Broken { endpoint, why } => LinkFault::NotReached { endpoint, why },
+            fault => fault,
+        };
         let config = AsyncConnectionConfig::new()
             .set_connection_timeout(Some(CONNECT_TIMEOUT))
             .set_response_timeout(Some(REPLY_TIMEOUT));

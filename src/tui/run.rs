@@ -1,6 +1,6 @@
 //! The loop: receive, update, carry out effects, draw once if something changed.
 
-use super::{draw::draw, input, terminal::{Screen, install_panic_hook}, theme::Theme};
+use super::{draw::draw, input, terminal::{self, Screen, install_panic_hook}, theme::Theme};
 use crate::{
     app::{App, effect::Effect, msg::Msg, screen},
     clock::{Clock, local_time},
@@ -138,7 +138,8 @@ impl Dashboard {
                 },
                 report = self.reports.recv() => match report {
                     Some(report) => self.take(told(report))?,
-                    None => Next::End { printing: false },
+                    // the poller is gone: how it ended is the failure to tell, a panic is no quiet end
+                    None => return Err(ending(self.tasks.join_next().await)),
                 },
                 _ = signals.terminate.recv() => self.take(Msg::Terminate)?,
                 _ = signals.hang_up.recv() => self.take(Msg::Terminate)?,
@@ -171,7 +172,7 @@ impl Dashboard {
                 Effect::PollNow => self.order(Order::PollNow),
                 Effect::FetchEntry { key, id } => self.order(Order::Entry { key, id }),
                 Effect::Copy(text) => execute!(io::stdout(), CopyToClipboard::to_clipboard_from(text))?,
-                Effect::Redraw => self.screen.terminal.clear()?,
+                Effect::Redraw => self.screen.forget()?,
                 Effect::Suspend => self.suspend()?,
                 Effect::Quit { printing } => return Ok(Next::End { printing }),
             }
@@ -187,12 +188,16 @@ impl Dashboard {
     /// Raw mode swallows Ctrl-Z, so the program stops itself the way the shell would have it.
     fn suspend(&mut self) -> io::Result<()> {
         self.screen.pause();
-        let own = std::process::id().to_string();
-        std::process::Command::new("kill").args(["-STOP", &own]).status()?;
+        // the shell's own kill: small systems have no program of that name. Where it cannot be done, the screen just comes back
+        let _ = std::process::Command::new("sh").args(["-c", "kill -STOP $PPID"]).status();
         self.screen.resume()
     }
 
     fn draw(&mut self) -> io::Result<()> {
+        // after a panic in a task: its report is on the main screen, and stays readable
+        if !terminal::is_ours() {
+            return Ok(());
+        }
         let view = screen::Screen::of(&self.app, self.clock.now(), &local_time());
         let theme = self.theme;
         let mut out = io::stdout();

@@ -6,7 +6,7 @@ use crossterm::{
     execute,
     terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode},
 };
-use ratatui::{Terminal, backend::CrosstermBackend};
+use ratatui::{Terminal, backend::CrosstermBackend, layout::{Position, Rect}};
 use std::{
     io::{self, IsTerminal, Stdout, Write},
     sync::atomic::{AtomicBool, Ordering},
@@ -45,7 +45,17 @@ impl Screen {
     /// When it cannot be set up.
     pub fn resume(&mut self) -> io::Result<()> {
         enter()?;
-        self.terminal.clear()
+        self.forget()
+    }
+
+    /// Clears the terminal, so that the next frame draws every cell. Not with ratatui's `clear`: that asks the terminal where
+    /// its cursor is, and one that does not answer in time would end the program.
+    ///
+    /// # Errors
+    /// When it cannot be written to.
+    pub fn forget(&mut self) -> io::Result<()> {
+        let size = self.terminal.size()?;
+        self.terminal.resize(Rect::from((Position::ORIGIN, size)))
     }
 }
 
@@ -59,6 +69,11 @@ fn enter() -> io::Result<()> {
     enable_raw_mode()?;
     TAKEN.store(true, Ordering::SeqCst);
     execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste, cursor::Hide)
+}
+
+/// Whether the terminal is taken at the moment.
+pub fn is_ours() -> bool {
+    TAKEN.load(Ordering::SeqCst)
 }
 
 /// Puts the terminal right if it is ours. Never fails: there is nobody left to tell.

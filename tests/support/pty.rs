@@ -140,6 +140,15 @@ impl Terminal {
         self.shared.lock().parser.screen().hide_cursor()
     }
 
+    /// Whether the terminal itself edits and echoes lines, as a shell wants to find it; `None` where
+    /// that cannot be asked.
+    pub fn edits_lines(&self) -> Option<bool> {
+        let modes = self.master.get_termios()?.local_flags;
+        // By name: the type of these flags belongs to a crate that is not one of ours.
+        let named = format!("{modes:?}");
+        Some(named.contains("ICANON") && named.contains("ECHO "))
+    }
+
     /// Waits until `cond` holds; past the limit, or once the program has ended, panics with `what`
     /// and the screen. The screen is locked while `cond` looks at it: ask its argument, not the
     /// terminal.

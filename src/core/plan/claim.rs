@@ -97,6 +97,8 @@ pub struct ClaimPlan {
     pub warnings: Vec<Warning>,
     /// Why it may not be done.
     pub refused: Option<String>,
+    /// The limit cut the list: the rest stays where it is.
+    pub cut: bool,
     /// How.
     pub way: Way,
     /// The commands; the first stands for the batches that follow its cursor.
@@ -145,6 +147,7 @@ pub fn plan(ask: ClaimAsk, facts: &ClaimFacts) -> ClaimPlan {
         moving: Vec::new(),
         warnings: Vec::new(),
         refused: None,
+        cut: false,
         way,
         commands: Vec::new(),
         ask,
@@ -178,6 +181,7 @@ fn sort_out(plan: &mut ClaimPlan, facts: &ClaimFacts, drops: bool) {
         if plan.ask.limit.is_some_and(|limit| plan.moving.len() >= limit) {
             // the server stops scanning here, so nothing beyond is touched
             whole = true;
+            plan.cut = true;
             break;
         }
         let fate = (facts.fate)(row.id);
@@ -193,6 +197,7 @@ fn sort_out(plan: &mut ClaimPlan, facts: &ClaimFacts, drops: bool) {
             plan.moving.push(row.clone());
         }
     }
+    plan.cut |= !whole || (!facts.complete && plan.ask.limit.is_some_and(|limit| plan.moving.len() >= limit));
     plan.would_move = Counted { value: plan.moving.len() as i64, exact: whole && (sure || !drops) };
     plan.would_remove = Counted { value: removed, exact: whole && (sure || !drops || plan.way == Way::Claim) };
 }

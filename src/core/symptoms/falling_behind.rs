@@ -12,6 +12,8 @@ pub(super) const ABOUT: About = About {
     remedy: "add consumers or read larger batches; see whether one consumer does all the work",
 };
 
+/// A batchy group swings for some seconds: no verdict on less than this, in milliseconds.
+const SPAN_MS: u64 = 8_000;
 /// Growth below which nothing is said: quiet groups stay quiet.
 const FLOOR: i64 = 20;
 
@@ -20,7 +22,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
     if group.lag.exact() == Some(0) {
         return Verdict::Ok;
     }
-    if !enough(group) {
+    if !enough(group) || group.history.span_ms(WINDOW_MS) < SPAN_MS {
         return Verdict::NotEnoughData;
     }
     let known: Vec<&Point> = group.history.window(WINDOW_MS).filter(|point| point.lag.is_some()).collect();

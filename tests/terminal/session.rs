@@ -1,0 +1,135 @@
+//! What these tests share: starting the program, reading numbers off its screen, and the situation that most begin with.
+
+use std::path::Path;
+use std::time::Duration;
+
+use vt100::Screen;
+
+use crate::support::pty::{Terminal, text_of};
+use crate::support::{FoundServer, TestServer, found_servers, wait_until};
+
+/// Far longer than anything takes; a test that waits so long has failed.
+pub const LIMIT: Duration = Duration::from_secs(20);
+/// The size that the design is drawn for.
+pub const SIZE: (u16, u16) = (120, 40);
+
+pub fn program() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_pelwatch"))
+}
+
+/// The server for what does not differ between versions: the one with the newest command set.
+pub fn newest() -> FoundServer {
+    found_servers().into_iter().max_by_key(FoundServer::compat).unwrap()
+}
+
+/// Starts the dashboard with these arguments, without anything of this environment that would change it.
+pub fn start(args: &[&str], size: (u16, u16), env: &[(&str, &str)]) -> Terminal {
+    let mut all = vec![("REDISCLI_AUTH", ""), ("RUST_BACKTRACE", "0")];
+    all.extend(env);
+    Terminal::start(program(), args, size, &all)
+}
+
+/// Watches a server, ten times a second.
+pub fn watch(server: &TestServer, more: &[&str]) -> Terminal {
+    watch_sized(server, more, SIZE)
+}
+
+pub fn watch_sized(server: &TestServer, more: &[&str], size: (u16, u16)) -> Terminal {
+    let socket = server.socket();
+    let mut args = vec!["-s", socket.to_str().unwrap(), "--interval", "100ms"];
+    args.extend(more);
+    start(&args, size, &[])
+}
+
+/// Stream Orders with 1-0 to 6-0; its group workers gave three entries to c1 and one to c2, and two are acknowledged.
+pub fn seed_orders(server: &TestServer) {
+    for id in 1..=6 {
+        server.run(&format!("XADD Orders {id}-0 n {id}"));
+    }
+    server.run("XGROUP CREATE Orders workers 0");
+    server.run("XREADGROUP GROUP workers c1 COUNT 3 STREAMS Orders >");
+    server.run("XREADGROUP GROUP workers c2 COUNT 1 STREAMS Orders >");
+    server.run("XACK Orders workers 1-0 2-0");
+}
+
+/// Watches the Orders of [`seed_orders`] until all of its group's row is there, the consumers too: Enter unfolds the one
+/// with the most, if it is known by then.
+pub fn watch_orders(server: &TestServer) -> Terminal {
+    let terminal = watch(server, &[]);
+    wait_pending(&terminal, "workers", "2");
+    wait_consumers(&terminal, "workers", "/2");
+    terminal
+}
+
+/// Waits until the overview's row of a group shows how many of its consumers are active.
+#[track_caller]
+pub fn wait_consumers(terminal: &Terminal, group: &str, of: &str) {
+    terminal.wait_for(&format!("the consumers of {group}"), LIMIT, |screen| {
+        shown(screen, group, "active").is_some_and(|active| active.ends_with(of) && !active.starts_with('?'))
+    });
+}
+
+/// Opens the picked group and waits for its strip and for the entries of the first consumer.
+pub fn open_group(terminal: &mut Terminal) {
+    terminal.send("\r");
+    terminal.wait_for("the strip and an entry", LIMIT, |screen| {
+        let text = text_of(screen);
+        text.contains("┃ ·5-0") && text.contains("present")
+    });
+}
+
+/// Waits until the overview's row of a group shows this lag.
+#[track_caller]
+pub fn wait_lag(terminal: &Terminal, group: &str, lag: &str) {
+    terminal.wait_for(&format!("lag {lag} of {group}"), LIMIT, |screen| {
+        shown(screen, group, "lag").as_deref() == Some(lag)
+    });
+}
+
+/// Waits until the overview's row of a group shows this many pending entries.
+#[track_caller]
+pub fn wait_pending(terminal: &Terminal, group: &str, pending: &str) {
+    terminal.wait_for(&format!("{pending} pending of {group}"), LIMIT, |screen| {
+        shown(screen, group, "pending").as_deref() == Some(pending)
+    });
+}
+
+/// What the overview shows in the row that names `group`, below the right-aligned head `column`.
+pub fn shown(screen: &Screen, group: &str, column: &str) -> Option<String> {
+    let text = text_of(screen);
+    let head = text.lines().find(|line| line.contains("stream") && line.contains(column))?;
+    let row = text.lines().find(|line| line.contains(group))?;
+    let end = head[..head.find(column)?].chars().count() + column.len();
+    let below: String = row.chars().take(end).skip(end.saturating_sub(9)).collect();
+    // the number may be followed by an arrow, and another column may reach in from the left
+    let mut words = below.split_whitespace().filter(|word| *word != "↑" && *word != "↓");
+    words.next_back().map(str::to_owned)
+}
+
+/// Whether each row between the first and the last ends in a piece of the frame, in the last column.
+pub fn frame_is_closed(screen: &Screen) -> bool {
+    let (rows, columns) = (screen.size().0.get(), screen.size().1.get());
+    (1..rows - 1).all(|row| {
+        let last = screen.cell(row, columns - 1).unwrap().contents();
+        ["│", "┐", "┤", "┘"].contains(&last)
+    })
+}
+
+/// How often a server has been asked anything about streams; it grows with every poll.
+pub fn polls(server: &TestServer) -> u64 {
+    let stats = text(server, "INFO commandstats");
+    let calls = stats.lines().filter(|line| line.starts_with("cmdstat_xinfo"));
+    calls.filter_map(|line| line.split("calls=").nth(1)?.split(',').next()?.parse::<u64>().ok()).sum()
+}
+
+/// Waits until the server has been polled `count` more times.
+#[track_caller]
+pub fn wait_polls(server: &TestServer, count: u64) {
+    let before = polls(server);
+    wait_until("the server is polled", LIMIT, || polls(server) >= before + count);
+}
+
+/// The text that a command answers with.
+pub fn text(server: &TestServer, line: &str) -> String {
+    redis::from_redis_value(server.run(line)).unwrap()
+}
