@@ -89,9 +89,15 @@ pub struct WatchArgs {
     pub quiet: Vec<String>,
 }
 
-/// How the screen looks.
+/// How the screen looks, and what it may do.
 #[derive(Args, Debug, Default, Clone)]
 pub struct ScreenArgs {
+    /// Let claims and moves be carried out after a typed confirmation; without it they can only be prepared and copied
+    #[arg(long, help_heading = "Screen")]
+    pub allow_actions: bool,
+    /// Never write in this session, whatever else is said
+    #[arg(long, help_heading = "Screen")]
+    pub read_only: bool,
     /// Draw with ASCII only
     #[arg(long, help_heading = "Screen")]
     pub ascii: bool,

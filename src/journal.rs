@@ -110,11 +110,28 @@ fn before(plan: &Plan) -> Value {
         Plan::Seek(plan) => json!({"cursor": plan.cursor.to_string(), "target": plan.target.to_string()}),
         Plan::Entries(plan) => json!({"ids": plan.rows.iter().map(|row| row.id.to_string()).collect::<Vec<_>>()}),
         Plan::Consumer(plan) => json!({"consumer": name(&plan.consumer)}),
+        Plan::Undo(plan) => json!({"ids": plan.rows.iter().map(|row| row.id.to_string()).collect::<Vec<_>>()}),
     }
 }
 
 fn name(name: &Name) -> Value {
     json!({"text": name.shown(), "hex": name.hex()})
+}
+
+/// The last actions in a journal, oldest first, as lines for people: `2026-11-30T12:00:00.000Z claim orders/workers: done, …`.
+pub fn tail(path: &Path, most: usize) -> Vec<String> {
+    let Ok(text) = std::fs::read_to_string(path) else { return Vec::new() };
+    let ends = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()).filter(|line| line["event"] == "end");
+    let lines: Vec<String> = ends
+        .map(|line| {
+            let field = |value: &Value| crate::core::name::visible(value.as_str().unwrap_or_default().as_bytes());
+            format!(
+                "{} {} {}/{}: {}",
+                field(&line["at"]), field(&line["action"]), field(&line["stream"]["text"]), field(&line["group"]["text"]), field(&line["text"])
+            )
+        })
+        .collect();
+    lines[lines.len().saturating_sub(most)..].to_vec()
 }
 
 /// The words of a command: a string each, or a name object where the bytes are no UTF-8.

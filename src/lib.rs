@@ -1,5 +1,6 @@
 //! pelwatch: a terminal dashboard for Redis Streams consumer groups.
 #![forbid(unsafe_code)]
+pub mod act;
 pub mod app;
 pub mod cli;
 pub mod clock;

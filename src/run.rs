@@ -11,7 +11,7 @@ use crate::{
         store::Settings,
     },
     demo::{self, PrivateServer},
-    journal::{self, Journal},
+    act::carry_out,
     report,
     source::{Executor, Link, LinkFault, Planner, Stop, Target, TargetError, target::Parts},
     tui::{self, Options, Theme},
@@ -152,6 +152,15 @@ pub async fn snapshot(args: &SnapshotArgs) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Whether actions may be carried out, and why not. `--read-only` wins over everything.
+fn permission(args: &ScreenArgs, by_default: bool) -> (bool, &'static str) {
+    match (args.read_only, args.allow_actions || by_default) {
+        (true, _) => (false, " (--read-only)"),
+        (false, true) => (true, ""),
+        (false, false) => (false, "; to carry plans out, start it with --allow-actions"),
+    }
+}
+
 fn theme(args: &ScreenArgs) -> Theme {
     Theme::choose(args.color, args.ascii, |name| std::env::var(name).ok())
 }
@@ -161,7 +170,8 @@ fn theme(args: &ScreenArgs) -> Theme {
 /// # Errors
 /// When the server is not reached, there is no terminal, or a task panics.
 pub async fn dashboard(server: &ServerArgs, watch: &WatchArgs, screen: &ScreenArgs) -> Result<(), Failure> {
-    let options = Options { settings: settings(watch)?, interval: watch.interval, theme: theme(screen) };
+    let (may_act, why_read_only) = permission(screen, false);
+    let options = Options { settings: settings(watch)?, interval: watch.interval, theme: theme(screen), may_act, why_read_only };
     tui::dashboard(target(server)?, options, Clock::start(), JoinSet::new()).await
 }
 
@@ -190,7 +200,8 @@ pub async fn demo(args: &DemoArgs) -> Result<(), Failure> {
         }
     });
     if io::stdout().is_terminal() {
-        let options = Options { settings, interval: Duration::from_secs(1), theme: theme(&args.screen) };
+        let (may_act, why_read_only) = permission(&args.screen, true);
+        let options = Options { settings, interval: Duration::from_secs(1), theme: theme(&args.screen), may_act, why_read_only };
         return tui::dashboard(Target::unix(server.socket())?, options, Clock::start(), workload).await;
     }
     tokio::select! {
@@ -330,31 +341,4 @@ impl Desk {
         let mut executor = Executor::new(&mut self.link, &target, clock, active_ms);
         Ok(carry_out(&mut executor, plan, target.endpoint(), clock, &Stop::default(), |_| {}).await)
     }
-}
-
-/// Journal, action, journal. Without a journal nothing is sent.
-pub async fn carry_out(
-    executor: &mut Executor<'_>,
-    plan: &Plan,
-    endpoint: &str,
-    clock: Clock,
-    stop: &Stop,
-    progress: impl Fn(crate::source::Progress),
-) -> Outcome {
-    let path = journal::default_path(|name| std::env::var(name).ok());
-    let opened = path.ok_or_else(|| io::Error::other("neither XDG_STATE_HOME nor HOME is set")).and_then(|path| Journal::open(&path));
-    let mut journal = match opened {
-        Ok(journal) => journal,
-        Err(error) => return Outcome::Refused(format!("the journal cannot be written: {error}")),
-    };
-    if let Err(error) = journal.begin(clock.now().wall_ms, endpoint, plan) {
-        return Outcome::Refused(format!("the journal cannot be written: {error}"));
-    }
-    let mut outcome = executor.run(plan, stop, progress).await;
-    if let Err(error) = journal.end(clock.now().wall_ms, endpoint, plan, &outcome)
-        && let Outcome::Done(done) | Outcome::Unknown(_, done) = &mut outcome
-    {
-        done.note = Some(format!("the journal ({}) could not be completed: {error}", journal.path().display()));
-    }
-    outcome
 }

@@ -1,9 +1,14 @@
 //! What goes out.
 
-use crate::core::{id::EntryId, name::Name, sample::Request};
+use crate::core::{
+    id::EntryId,
+    name::Name,
+    plan::{Ask, Plan},
+    sample::Request,
+};
 
 /// Something the edge has to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// From now on the ticks ask for this, so often.
     Plan {
@@ -21,6 +26,22 @@ pub enum Effect {
         /// The entry.
         id: EntryId,
     },
+    /// Make a plan: reads only.
+    MakePlan {
+        /// Which dialog asks.
+        no: u64,
+        /// For what.
+        ask: Box<Ask>,
+    },
+    /// Carry out a plan that was confirmed by typing: the only effect that writes.
+    Execute {
+        /// Which dialog asks.
+        no: u64,
+        /// What.
+        plan: Box<Plan>,
+    },
+    /// Stop a running claim after the batch under way.
+    StopAction,
     /// Put text into the terminal's clipboard.
     Copy(String),
     /// Clear and draw everything.

@@ -41,6 +41,18 @@ pub enum Action {
     NextGroup,
     /// To the group before.
     PreviousGroup,
+    /// Prepare a claim.
+    Claim,
+    /// Prepare a move of the cursor.
+    Seek,
+    /// Mark an entry, or take the mark away.
+    Mark,
+    /// Prepare handing marked entries over.
+    Hand,
+    /// Prepare acknowledging marked entries.
+    Acknowledge,
+    /// Prepare deleting a consumer.
+    DeleteConsumer,
     /// Stand still, or go on.
     Pause,
     /// Poll now.
@@ -121,6 +133,12 @@ pub const BINDINGS: &[Binding] = &[
     row(Action::Filter, &[Char('/')], Scope::Overview, "filter", "show only rows whose names hold a text; ! in front turns it round"),
     row(Action::Sort, &[Char('s')], Scope::Overview, "sort", "next order: severity, name, lag, pending, oldest"),
     row(Action::Reverse, &[Char('S')], Scope::Overview, "", "turn the order round"),
+    row(Action::Claim, &[Char('c')], Scope::Everywhere, "claim", "prepare a claim of idle entries: shows what would happen before anything is written"),
+    row(Action::Seek, &[Char('m')], Scope::Everywhere, "move cursor", "prepare a move of the group's cursor: shows what would be skipped or delivered again"),
+    row(Action::Mark, &[Char('v')], Scope::Group, "", "mark the entry, or take the mark away"),
+    row(Action::Hand, &[Char('C')], Scope::Group, "", "prepare handing the marked entries to a consumer"),
+    row(Action::Acknowledge, &[Char('A')], Scope::Group, "", "prepare acknowledging the marked entries unprocessed"),
+    row(Action::DeleteConsumer, &[Char('D')], Scope::Group, "", "prepare deleting the consumer; refused while it holds anything"),
     row(Action::Pause, &[Char(' ')], Scope::Everywhere, "pause", "let the screen stand still while collection goes on"),
     row(Action::Poll, &[Char('r'), F(5)], Scope::Everywhere, "", "poll now"),
     row(Action::Faster, &[Char('+'), Char('=')], Scope::Everywhere, "", "poll more often"),
@@ -154,7 +172,12 @@ pub fn action(app: &App, key: Key) -> Option<Action> {
 /// Why an action can do nothing here; `None` when it can.
 pub fn disabled_reason(app: &App, action: Action) -> Option<&'static str> {
     match action {
-        Action::Events if app.store.events.is_empty() && app.overlay != Some(Overlay::Events) => Some("nothing happened so far"),
+        Action::Claim | Action::Seek if app.overlay.is_some() => Some("close the box first"),
+        Action::Claim | Action::Seek if app.focus() == crate::core::store::Focus::None => Some("pick a group first"),
+        Action::Mark if !matches!(app.pane, Pane::Strip | Pane::Consumers) => Some("entries are marked on the strip or among the consumers"),
+        Action::Hand | Action::Acknowledge if app.marks.is_empty() => Some("no entry is marked: v marks one"),
+        Action::DeleteConsumer if app.pane != Pane::Consumers || super::dialog::consumer_at(app).is_none() => Some("pick a consumer first"),
+        Action::Events if app.store.events.is_empty() && app.actions.is_empty() && app.journal.is_empty() && app.overlay != Some(Overlay::Events) => Some("nothing happened so far"),
         Action::Zoom if app.group().is_none() => Some("the group is not there"),
         _ => None,
     }

@@ -1,6 +1,7 @@
 //! The program's state and its one writer. Pure like core: keys, samples and times come in as messages, effects go out.
 
 pub mod cells;
+pub mod dialog;
 pub mod effect;
 pub mod key;
 pub mod keymap;
@@ -175,6 +176,20 @@ pub struct App {
     pub finding: usize,
     /// What lies over the screen.
     pub overlay: Option<Overlay>,
+    /// The action that is being prepared; takes all keys.
+    pub dialog: Option<Box<dialog::Dialog>>,
+    /// Dialogs opened so far.
+    pub asked: u64,
+    /// Entries marked on the group screen.
+    pub marks: BTreeSet<EntryId>,
+    /// Whether actions may be carried out in this session.
+    pub may_act: bool,
+    /// Why not, to be put behind "this session only reads".
+    pub why_read_only: String,
+    /// What was done in this session: when, and a sentence.
+    pub actions: Vec<(i64, String)>,
+    /// What the journal has of earlier sessions, oldest first.
+    pub journal: Vec<String>,
     /// How far the overlay is scrolled.
     pub scroll: usize,
     /// A word for a moment.
@@ -207,6 +222,13 @@ impl App {
             open: BTreeSet::new(),
             finding: 0,
             overlay: None,
+            dialog: None,
+            asked: 0,
+            marks: BTreeSet::new(),
+            may_act: false,
+            why_read_only: String::new(),
+            actions: Vec::new(),
+            journal: Vec::new(),
             scroll: 0,
             notice: None,
             size: (80, 24),

@@ -2,6 +2,8 @@
 
 use super::key::Key;
 use crate::core::{
+    outcome::Outcome,
+    plan::Plan,
     sample::{EntryPayload, Sample, ScanRequest},
     time::Mono,
 };
@@ -33,6 +35,12 @@ pub enum Msg {
     },
     /// An entry that was asked for.
     Entry(EntryPayload),
+    /// A plan that was asked for, or why there is none.
+    Planned(u64, Result<Box<Plan>, String>),
+    /// How far an action has come: claimed and removed.
+    Progress(u64, i64, i64),
+    /// The end of an action.
+    Ended(u64, Box<Outcome>),
     /// The terminal has this many columns and rows.
     Resized(u16, u16),
     /// Time passed: ages tick.

@@ -2,6 +2,7 @@
 
 use super::{
     App, LinkState, Notice, Overlay, Pane, Place, RowId,
+    dialog::{self, Kind, Stage},
     effect::Effect,
     key::Key,
     keymap::{self, Action},
@@ -29,9 +30,12 @@ pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
     let mut effects = Vec::new();
     let mut sampled = false;
     match msg {
+        Msg::Key(key) if app.dialog.is_some() => dialog::press(app, key, now, &mut effects),
         Msg::Key(key) => press(app, key, now, &mut effects),
         Msg::Paste(text) => {
-            if app.typing {
+            if let Some(dialog) = &mut app.dialog {
+                dialog::paste(dialog, &text);
+            } else if app.typing {
                 app.filter.extend(text.chars().filter(|c| !c.is_control()).take(100));
             }
         }
@@ -49,6 +53,14 @@ pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
             app.link = LinkState::Down { since, why, retry_at, tries };
         }
         Msg::Entry(entry) => take_entry(app, entry),
+        Msg::Planned(no, plan) => dialog::planned(app, no, plan),
+        Msg::Progress(no, claimed, removed) => {
+            let running = app.dialog.as_mut().filter(|dialog| dialog.no == no && matches!(dialog.stage, Stage::Running(..)));
+            if let Some(dialog) = running {
+                dialog.stage = Stage::Running(claimed, removed);
+            }
+        }
+        Msg::Ended(no, outcome) => dialog::ended_with(app, no, outcome, now, &mut effects),
         Msg::Resized(columns, rows) => {
             app.size = (columns, rows);
             effects.push(Effect::Redraw);
@@ -139,6 +151,16 @@ fn act(app: &mut App, action: Action, now: Now, effects: &mut Vec<Effect>) {
             notify(app, format!("sorted by {}", app.order.word()), now);
         }
         Action::Reverse => app.reversed = !app.reversed,
+        Action::Claim => dialog::open(app, Kind::Claim, effects),
+        Action::Seek => dialog::open(app, Kind::Seek, effects),
+        Action::Hand => dialog::open(app, Kind::Hand(app.marks.iter().copied().collect()), effects),
+        Action::Acknowledge => dialog::open(app, Kind::Acknowledge(app.marks.iter().copied().collect()), effects),
+        Action::DeleteConsumer => {
+            if let Some(name) = dialog::consumer_at(app) {
+                dialog::open(app, Kind::Delete(name), effects);
+            }
+        }
+        Action::Mark => mark(app, now),
         Action::Pause => {
             app.frozen = match app.frozen {
                 Some(_) => None,
@@ -231,6 +253,20 @@ fn sideways(app: &mut App, right: bool) {
     }
 }
 
+fn mark(app: &mut App, now: Now) {
+    let id = match (app.pane, &app.tree_row) {
+        (Pane::Strip, _) => app.entry.or_else(|| app.group().map(|(_, group)| group.facts.cursor)),
+        (_, Some(TreeRow::Entry(id))) => Some(*id),
+        _ => None,
+    };
+    let Some(id) = id else { return notify(app, "pick a pending entry first".to_owned(), now) };
+    if !app.marks.remove(&id) {
+        app.marks.insert(id);
+    }
+    notify(app, format!("{} marked: C hands them over, A acknowledges them", app.marks.len()), now);
+    walk(app, 1);
+}
+
 fn enter_group(app: &mut App, row: RowId) {
     let Some(group) = row.group.clone() else { return };
     app.place = Place::Group { key: row.key.clone(), group };
@@ -238,6 +274,7 @@ fn enter_group(app: &mut App, row: RowId) {
     app.entry = None;
     app.tree_row = None;
     app.finding = 0;
+    app.marks.clear();
     app.open.clear();
     // the largest holder is what one came for
     let first = app.group().and_then(|(_, group)| {

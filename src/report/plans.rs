@@ -128,6 +128,7 @@ pub fn preview(plan: &Plan) -> Vec<String> {
             };
             vec![format!("{} of {} marked entries are pending and {what}", plan.rows.len(), plan.ask.ids.len())]
         }
+        Plan::Undo(plan) => vec![format!("{} entries would go back from {} to their former owners, as they were", plan.rows.len(), plan.ask.claim.target)],
         Plan::Consumer(plan) => vec![format!("{} would be deleted from {}; it holds nothing", plan.consumer, plan.group)],
     }
 }

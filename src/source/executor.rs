@@ -15,6 +15,7 @@ use crate::{
             consumer::{self, DeletePlan},
             entries::{EntriesPlan, What},
             seek::{self, Guard, SeekPlan},
+            undo::UndoPlan,
         },
         sample::PageRequest,
     },
@@ -108,6 +109,7 @@ impl<'a> Executor<'a> {
             Plan::Seek(plan) => self.seek(plan).await,
             Plan::Entries(plan) => self.entries(plan).await,
             Plan::Consumer(plan) => self.delete(plan).await,
+            Plan::Undo(plan) => self.undo(plan).await,
         }
     }
 
@@ -343,6 +345,33 @@ impl<'a> Executor<'a> {
                 justid: true,
             };
             done.undo = claim::give_back(&ask, &done.moved, 0);
+        }
+        Outcome::Done(done)
+    }
+
+    /// One command an entry, since each has its own counts; only those that the claim's target still holds.
+    async fn undo(&mut self, plan: &UndoPlan) -> Outcome {
+        let now = match Planner::new(self.link, self.active_ms).undo(plan.ask.clone()).await {
+            Ok(now) => now,
+            Err(fault) => return Outcome::Refused(fault.to_string()),
+        };
+        if let Some(why) = now.refused {
+            return Outcome::Refused(why);
+        }
+        let mut done = Done { scan_complete: true, scan_cursor: Some(EntryId::MIN), ..Done::default() };
+        for words in &now.commands {
+            let reply = match self.one(command(words)).await {
+                Ok(reply) => reply,
+                Err(fault) => return Outcome::Unknown(fault.to_string(), done),
+            };
+            if let Some(error) = refusal(&reply) {
+                if done.claimed == 0 {
+                    return Outcome::Refused(error);
+                }
+                done.note = Some(format!("then the server refused: {error}"));
+                return Outcome::Done(done);
+            }
+            done.claimed += claimed(&reply).1;
         }
         Outcome::Done(done)
     }

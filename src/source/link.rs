@@ -220,6 +220,16 @@ impl Step {
     }
 }
 
+/// Without MULTI the groups go first: a reply a moment older than the stream's can show more waiting than there was then, but never
+/// a cursor beyond the stream's end.
+fn steps_in_order(request: &StreamRequest, multi: bool) -> Vec<(Step, Cmd)> {
+    let mut steps = steps(request);
+    if !multi {
+        steps.swap(0, 1);
+    }
+    steps
+}
+
 fn steps(request: &StreamRequest) -> Vec<(Step, Cmd)> {
     let key = &request.key;
     let mut steps = vec![(Step::Facts, commands::xinfo_stream(key)), (Step::Groups, commands::xinfo_groups(key))];
@@ -345,7 +355,7 @@ impl Source for Link {
         commands.extend(request.scan.as_ref().map(|scan| commands::scan(scan, !self.caps.no_scan_type)));
         let plans: Vec<_> = request.streams.iter().map(|stream| {
             let multi = !self.caps.no_multi && !self.caps.plain_keys.contains(&stream.key);
-            (stream, steps(stream), multi)
+            (stream, steps_in_order(stream, multi), multi)
         }).collect();
         for (_, steps, multi) in &plans {
             commands.extend(block(steps, *multi));
@@ -380,7 +390,7 @@ impl Source for Link {
                 Block::Aborted => {
                     self.caps.plain_keys.insert(stream.key.clone());
                     let nothing = self.collect(stream, &[], &[], false);
-                    aborted.push((sample.streams.len(), stream, steps));
+                    aborted.push((sample.streams.len(), stream, steps_in_order(stream, false)));
                     nothing
                 }
             };

@@ -10,6 +10,8 @@ use crate::core::{
         consumer::{self, DeletePlan},
         entries::{self, EntriesAsk, EntriesPlan},
         seek::{self, Guard, Place, SeekAsk, SeekFacts, SeekPlan},
+        undo::{self, UndoAsk, UndoPlan},
+        Ask, Plan, at_least,
     },
     sample::{Fault, GroupRequest, PageRequest, RangeRequest, Request, StreamRequest},
 };
@@ -47,6 +49,68 @@ impl<'a> Planner<'a> {
     /// A planner on this connection.
     pub fn new(link: &'a mut Link, active_ms: i64) -> Self {
         Self { link, active_ms }
+    }
+
+    /// The plan of anything.
+    ///
+    /// # Errors
+    /// When the server is lost.
+    pub async fn plan(&mut self, ask: Ask) -> Result<Plan, LinkFault> {
+        Ok(match ask {
+            Ask::Claim(ask) => Plan::Claim(self.claim(ask).await?),
+            Ask::Seek(ask) => Plan::Seek(self.seek(ask).await?),
+            Ask::Entries(ask) => Plan::Entries(self.entries(ask).await?),
+            Ask::Consumer { key, group, consumer } => Plan::Consumer(self.delete_consumer(key, group, consumer).await?),
+            Ask::Undo(ask) => Plan::Undo(self.undo(ask).await?),
+        })
+    }
+
+    /// What the server's ACL says of a command before it is sent (7.0+, where we may ask); `None` when it allows it or will not tell.
+    async fn forbidden(&mut self, command: &[Name]) -> Result<Option<String>, LinkFault> {
+        if !at_least(self.link.server(), (7, 0)) {
+            return Ok(None);
+        }
+        let (who, _) = self.link.send(&[commands::plain("ACL WHOAMI")]).await?;
+        let Some(user) = who.first().and_then(decode::text) else { return Ok(None) };
+        let mut dry = redis::Cmd::new();
+        dry.arg("ACL").arg("DRYRUN").arg(user);
+        for word in command {
+            dry.arg(word.bytes());
+        }
+        let (replies, _) = self.link.send(&[dry]).await?;
+        Ok(replies.first().and_then(decode::text).filter(|answer| answer != "OK").map(|answer| crate::core::name::visible(answer.as_bytes())))
+    }
+
+    /// The plan of a way back.
+    ///
+    /// # Errors
+    /// When the server is lost.
+    pub async fn undo(&mut self, ask: UndoAsk) -> Result<UndoPlan, LinkFault> {
+        let (key, group) = (ask.claim.key.clone(), ask.claim.group.clone());
+        let facts = self.facts(&key, &group).await?;
+        let ids: Vec<EntryId> = ask.moved.iter().map(|row| row.id).collect();
+        let rows = self.rows(&key, &group, &ids).await?;
+        let (consumers, absent) = match facts {
+            Ok(facts) => (facts.consumers, None),
+            Err(absent) => (Vec::new(), Some(absent)),
+        };
+        let mut plan = undo::plan(ask, self.link.server(), &consumers, &rows, self.active_ms);
+        if absent.is_some() {
+            plan.refused = absent;
+        }
+        Ok(plan)
+    }
+
+    /// The pending rows of these ids, as they are now.
+    async fn rows(&mut self, key: &Name, group: &Name, ids: &[EntryId]) -> Result<Vec<PendingRow>, LinkFault> {
+        let mut rows = Vec::new();
+        for chunk in ids.chunks(500) {
+            let one = |id: &EntryId| PageRequest { from: *id, to: *id, count: 1, consumer: None };
+            let asks: Vec<_> = chunk.iter().map(|id| commands::xpending_page(key, group, &one(id))).collect();
+            let (replies, _) = self.link.send(&asks).await?;
+            rows.extend(replies.iter().filter_map(|reply| decode::pending(reply).ok()).flatten());
+        }
+        Ok(rows)
     }
 
     /// The facts, or a sentence why there is nothing to act on.
@@ -154,16 +218,22 @@ impl<'a> Planner<'a> {
                 break;
             }
         }
-        let facts = ClaimFacts {
-            server: self.link.server(),
-            consumers: &facts.consumers,
-            rows: &rows,
-            complete,
-            fate: &|id| fates.get(&id).copied(),
-            active_ms: self.active_ms,
-            absent: None,
+        let mut plan = {
+            let facts = ClaimFacts {
+                server: self.link.server(),
+                consumers: &facts.consumers,
+                rows: &rows,
+                complete,
+                fate: &|id| fates.get(&id).copied(),
+                active_ms: self.active_ms,
+                absent: None,
+            };
+            claim::plan(ask, &facts)
         };
-        Ok(claim::plan(ask, &facts))
+        if let (None, Some(command)) = (&plan.refused, plan.commands.first()) {
+            plan.refused = self.forbidden(&command.clone()).await?;
+        }
+        Ok(plan)
     }
 
     /// Ids of a part of the stream, up to a bound.
@@ -262,7 +332,11 @@ impl<'a> Planner<'a> {
             guard,
             now_ms: facts.now_ms,
         };
-        Ok(seek::plan(ask, &facts))
+        let mut plan = seek::plan(ask, &facts);
+        if plan.refused.is_none() {
+            plan.refused = self.forbidden(&plan.command.clone()).await?;
+        }
+        Ok(plan)
     }
 
     /// Whether scripts are allowed: one that does nothing is tried.
@@ -286,10 +360,7 @@ impl<'a> Planner<'a> {
                 return Ok(plan);
             }
         };
-        let one = |id: &EntryId| PageRequest { from: *id, to: *id, count: 1, consumer: None };
-        let asks: Vec<_> = ask.ids.iter().map(|id| commands::xpending_page(&ask.key, &ask.group, &one(id))).collect();
-        let (replies, _) = self.link.send(&asks).await?;
-        let rows = replies.iter().filter_map(|reply| decode::pending(reply).ok()).flatten().collect();
+        let rows = self.rows(&ask.key, &ask.group, &ask.ids.clone()).await?;
         Ok(entries::plan(ask, self.link.server(), &facts.consumers, rows, self.active_ms))
     }
 

@@ -2,12 +2,13 @@
 
 use super::{draw::draw, input, terminal::{self, Screen, install_panic_hook}, theme::Theme};
 use crate::{
+    act::{Actor, Deed, Told},
     app::{App, effect::Effect, msg::Msg, screen},
     clock::{Clock, local_time},
     core::store::Settings,
     report,
     run::Failure,
-    source::{Link, Order, Plan, Poller, Report, Target},
+    source::{Link, Order, Plan, Poller, Report, Stop, Target},
 };
 use crossterm::{clipboard::CopyToClipboard, event::EventStream, execute};
 use futures::StreamExt;
@@ -33,6 +34,10 @@ pub struct Options {
     pub interval: Duration,
     /// The look.
     pub theme: Theme,
+    /// Whether actions may be carried out.
+    pub may_act: bool,
+    /// Why not, to be put behind "this session only reads".
+    pub why_read_only: &'static str,
 }
 
 /// Signals that end or stop the program.
@@ -91,6 +96,9 @@ struct Dashboard {
     clock: Clock,
     plan: watch::Sender<Plan>,
     orders: mpsc::Sender<Order>,
+    deeds: mpsc::Sender<Deed>,
+    told: mpsc::Receiver<Told>,
+    stop: Stop,
     reports: mpsc::Receiver<Report>,
     tasks: JoinSet<Failure>,
     keys: EventStream,
@@ -108,6 +116,19 @@ impl Dashboard {
         let mut app = App::new(options.settings.clone(), target.endpoint().to_owned(), target.cli_words(), interval_ms);
         let size = screen.terminal.size()?;
         app.size = (size.width, size.height);
+        app.may_act = options.may_act;
+        options.why_read_only.clone_into(&mut app.why_read_only);
+        if let Some(path) = crate::journal::default_path(|name| std::env::var(name).ok()) {
+            app.journal = crate::journal::tail(&path, 20);
+        }
+        let (deeds, ordered_deeds) = mpsc::channel(4);
+        let (telling, told) = mpsc::channel(8);
+        let active_ms = options.settings.gone_after_ms;
+        let actor = Actor { target: target.clone(), clock, active_ms, allowed: options.may_act, deeds: ordered_deeds, told: telling };
+        tasks.spawn(async move {
+            actor.run().await;
+            Failure::Io(io::Error::other("the task for actions ended"))
+        });
         let first = Plan { request: app.store.wants(&app.focus(), clock.mono()), interval: options.interval };
         let (plan, plans) = watch::channel(first);
         let (orders, ordered) = mpsc::channel(8);
@@ -117,7 +138,7 @@ impl Dashboard {
             poller.run(Some(link)).await;
             Failure::Io(io::Error::other("the poller ended"))
         });
-        Ok(Self { app, screen, theme: options.theme, clock, plan, orders, reports, tasks, keys: EventStream::new() })
+        Ok(Self { app, screen, theme: options.theme, clock, plan, orders, deeds, told, stop: Stop::default(), reports, tasks, keys: EventStream::new() })
     }
 
     async fn run(&mut self, signals: &mut Signals) -> Result<bool, Failure> {
@@ -140,6 +161,10 @@ impl Dashboard {
                     Some(report) => self.take(told(report))?,
                     // the poller is gone: how it ended is the failure to tell, a panic is no quiet end
                     None => return Err(ending(self.tasks.join_next().await)),
+                },
+                told = self.told.recv() => match told {
+                    Some(told) => self.take(acted(told))?,
+                    None => continue,
                 },
                 _ = signals.terminate.recv() => self.take(Msg::Terminate)?,
                 _ = signals.hang_up.recv() => self.take(Msg::Terminate)?,
@@ -171,6 +196,17 @@ impl Dashboard {
                 }
                 Effect::PollNow => self.order(Order::PollNow),
                 Effect::FetchEntry { key, id } => self.order(Order::Entry { key, id }),
+                Effect::MakePlan { no, ask } => {
+                    let _ = self.deeds.try_send(Deed::Plan(no, ask));
+                }
+                Effect::Execute { no, plan } => {
+                    self.stop = Stop::default();
+                    if self.deeds.try_send(Deed::Execute(no, plan, self.stop.clone())).is_err() {
+                        let refused = crate::core::outcome::Outcome::Refused("an action is under way already".to_owned());
+                        return self.take(Msg::Ended(no, Box::new(refused)));
+                    }
+                }
+                Effect::StopAction => self.stop.ask(),
                 Effect::Copy(text) => execute!(io::stdout(), CopyToClipboard::to_clipboard_from(text))?,
                 Effect::Redraw => self.screen.forget()?,
                 Effect::Suspend => self.suspend()?,
@@ -204,6 +240,14 @@ impl Dashboard {
         execute!(out, crossterm::terminal::BeginSynchronizedUpdate)?;
         self.screen.terminal.draw(|frame| draw(frame, &view, &theme))?;
         execute!(out, crossterm::terminal::EndSynchronizedUpdate)
+    }
+}
+
+fn acted(told: Told) -> Msg {
+    match told {
+        Told::Planned(no, plan) => Msg::Planned(no, plan),
+        Told::Progress(no, progress) => Msg::Progress(no, progress.claimed, progress.removed),
+        Told::Ended(no, outcome) => Msg::Ended(no, outcome),
     }
 }
 

@@ -42,7 +42,7 @@ pub fn view(app: &App, stream: &StreamState, group: &GroupState, now: Now) -> (T
         .iter()
         .map(|row| match row {
             Branch::Consumer { name, facts, pending, open } => consumer_row(group, *name, *facts, *pending, *open, with_inactive, now),
-            Branch::Entry(row) => entry_row(stream, group, row, with_inactive, now.mono),
+            Branch::Entry(row) => entry_row(stream, group, row, app.marks.contains(&row.id), with_inactive, now.mono),
             Branch::More(count) => more_row(*count, columns(with_inactive).len()),
         })
         .collect();
@@ -132,7 +132,7 @@ fn histogram(ages: &[i64]) -> String {
     spark(&buckets.map(Some))
 }
 
-fn entry_row(stream: &StreamState, group: &GroupState, row: &PendingRow, with_inactive: bool, now: Mono) -> TableRow {
+fn entry_row(stream: &StreamState, group: &GroupState, row: &PendingRow, marked: bool, with_inactive: bool, now: Mono) -> TableRow {
     let idle = row.idle_ms.map(|ms| aged(ms, group.pel.at, now));
     let fate = match stream.has_entry(row.id) {
         Some(false) => span("gone", Tone::Critical),
@@ -141,7 +141,7 @@ fn entry_row(stream: &StreamState, group: &GroupState, row: &PendingRow, with_in
         None => span("", Tone::Dim),
     };
     let mut cells = vec![
-        span(row.id.to_string(), Tone::Plain),
+        if marked { bold(format!("● {}", row.id), Tone::Accent) } else { span(row.id.to_string(), Tone::Plain) },
         fate,
         idle.map_or(span("free", Tone::Warn), |ms| span(age(ms), heat(ms))),
         span("", Tone::Dim),

@@ -7,6 +7,10 @@ use crate::app::{
 };
 
 pub fn view(app: &App) -> Bar {
+    if app.dialog.is_some() {
+        let text = app.notice.as_ref().map_or("the dialog takes all keys", |notice| notice.text.as_str());
+        return Bar { left: vec![(0, vec![span(text, if app.notice.is_some() { Tone::Warn } else { Tone::Dim })])], right: Vec::new() };
+    }
     if app.typing {
         let input = vec![bold("/", Tone::Accent), span(crate::core::name::visible(app.filter.as_bytes()), Tone::Plain), bold("▏", Tone::Accent)];
         let hint = vec![span("Enter keep  Esc clear", Tone::Dim)];

@@ -13,7 +13,7 @@ pub fn view(app: &App, now: Now, clock: &str) -> Bar {
     let store = app.shown();
     let mut left: Vec<(u8, Line)> = vec![(1, vec![bold("pelwatch", Tone::Accent)])];
     left.push((0, severity(app)));
-    left.push((4, vec![span("RO", Tone::Dim)]));
+    left.push((4, vec![if app.may_act { bold("ACTIONS", Tone::Warn) } else { span("RO", Tone::Dim) }]));
     let server = &store.server;
     if !server.flavor.is_empty() {
         left.push((3, vec![span(format!("{} {}", server.flavor, server.version), Tone::Plain)]));

@@ -3,6 +3,7 @@
 
 mod chart;
 mod consumers;
+mod dialog;
 mod footer;
 mod group;
 mod header;
@@ -148,7 +149,10 @@ impl Screen {
             header: header::view(app, now, clock),
             body,
             footer: footer::view(app),
-            overlay: overlay::view(app, shown_at),
+            overlay: match &app.dialog {
+                Some(open) => Some(dialog::view(app, open)),
+                None => overlay::view(app, shown_at),
+            },
             stale: matches!(app.link, LinkState::Down { .. }),
         }
     }

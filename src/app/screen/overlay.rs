@@ -58,21 +58,32 @@ fn help(app: &App) -> Vec<Line> {
     lines
 }
 
+/// What pelwatch saw change and what was done, the newest first, then what the journal has of earlier sessions.
 fn events(app: &App) -> Vec<Line> {
     let store = app.shown();
-    if store.events.is_empty() {
-        return vec![vec![span("Nothing happened so far.", Tone::Dim)]];
-    }
-    store
+    let time = |wall_ms: i64| format!("{} UTC  ", rfc3339(wall_ms).get(11..19).unwrap_or_default());
+    let mut lines: Vec<(i64, Line)> = store
         .events
         .iter()
-        .rev()
         .map(|event| {
-            let time = rfc3339(event.wall_ms);
-            let time = time.get(11..19).unwrap_or_default().to_owned();
-            vec![span(format!("{time} UTC  "), Tone::Dim), bold(format!("{}  ", event.id), Tone::Warn), span(&event.text, Tone::Plain)]
+            let line = vec![span(time(event.wall_ms), Tone::Dim), bold(format!("{}  ", event.id), Tone::Warn), span(&event.text, Tone::Plain)];
+            (event.wall_ms, line)
         })
-        .collect()
+        .collect();
+    lines.extend(app.actions.iter().map(|(wall_ms, text)| {
+        (*wall_ms, vec![span(time(*wall_ms), Tone::Dim), bold("action  ", Tone::Accent), span(text, Tone::Plain)])
+    }));
+    lines.sort_by_key(|(wall_ms, _)| std::cmp::Reverse(*wall_ms));
+    let mut lines: Vec<Line> = lines.into_iter().map(|(_, line)| line).collect();
+    if lines.is_empty() {
+        lines.push(vec![span("Nothing happened so far.", Tone::Dim)]);
+    }
+    if !app.journal.is_empty() {
+        lines.push(Line::new());
+        lines.push(vec![bold("From the journal of earlier sessions", Tone::Plain)]);
+        lines.extend(app.journal.iter().rev().map(|line| vec![span(line, Tone::Dim)]));
+    }
+    lines
 }
 
 fn finding(app: &App) -> Vec<Line> {
@@ -167,7 +178,7 @@ fn value_lines(value: &[u8]) -> Vec<String> {
     }
     let odd = bytes.iter().filter(|b| b.is_ascii_control() && !b"\n\r\t".contains(b)).count();
     let readable = std::str::from_utf8(bytes).map_or_else(|error| error.valid_up_to() + 4 > bytes.len(), |_| true);
-    if readable && odd * 10 <= bytes.len() {
+    if readable && odd * 10 <= bytes.len().max(20) {
         return bytes.split(|b| *b == b'\n').map(visible).collect();
     }
     bytes

@@ -5,6 +5,7 @@ pub mod claim;
 pub mod consumer;
 pub mod entries;
 pub mod seek;
+pub mod undo;
 
 use super::{model::ServerFacts, name::Name};
 
@@ -73,6 +74,30 @@ pub enum Plan {
     Entries(entries::EntriesPlan),
     /// XGROUP DELCONSUMER.
     Consumer(consumer::DeletePlan),
+    /// XCLAIM of claimed entries to their former owners.
+    Undo(undo::UndoPlan),
+}
+
+/// What a plan is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ask {
+    /// A claim.
+    Claim(claim::ClaimAsk),
+    /// A move of the cursor.
+    Seek(seek::SeekAsk),
+    /// Marked entries.
+    Entries(entries::EntriesAsk),
+    /// A consumer to delete.
+    Consumer {
+        /// The stream.
+        key: Name,
+        /// The group.
+        group: Name,
+        /// The consumer.
+        consumer: Name,
+    },
+    /// The way back of a claim.
+    Undo(undo::UndoAsk),
 }
 
 impl Plan {
@@ -83,6 +108,7 @@ impl Plan {
             Self::Seek(plan) => &plan.ask.key,
             Self::Entries(plan) => &plan.ask.key,
             Self::Consumer(plan) => &plan.key,
+            Self::Undo(plan) => &plan.ask.claim.key,
         }
     }
 
@@ -93,6 +119,7 @@ impl Plan {
             Self::Seek(plan) => &plan.ask.group,
             Self::Entries(plan) => &plan.ask.group,
             Self::Consumer(plan) => &plan.group,
+            Self::Undo(plan) => &plan.ask.claim.group,
         }
     }
 
@@ -103,6 +130,7 @@ impl Plan {
             Self::Seek(plan) => plan.refused.as_deref(),
             Self::Entries(plan) => plan.refused.as_deref(),
             Self::Consumer(plan) => plan.refused.as_deref(),
+            Self::Undo(plan) => plan.refused.as_deref(),
         }
     }
 
@@ -113,6 +141,7 @@ impl Plan {
             Self::Seek(plan) => &plan.warnings,
             Self::Entries(plan) => &plan.warnings,
             Self::Consumer(plan) => &plan.warnings,
+            Self::Undo(plan) => &plan.warnings,
         }
     }
 
@@ -123,6 +152,7 @@ impl Plan {
             Self::Seek(plan) => vec![plan.command.clone()],
             Self::Entries(plan) => plan.commands.clone(),
             Self::Consumer(plan) => vec![plan.command.clone()],
+            Self::Undo(plan) => plan.commands.clone(),
         }
     }
 
@@ -133,6 +163,7 @@ impl Plan {
             Self::Seek(_) => "seek",
             Self::Entries(plan) => plan.ask.what.word(),
             Self::Consumer(_) => "delete-consumer",
+            Self::Undo(_) => "give-back",
         }
     }
 }

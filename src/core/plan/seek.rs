@@ -237,6 +237,8 @@ pub struct SeekPlan {
     pub undo: Vec<Name>,
     /// What holds the write back.
     pub guard: Guard,
+    /// The last id ever given out at the time of the preview.
+    pub end: EntryId,
     /// Highest cursor that the guard accepts besides the one previewed: set once "the cursor is moving" is acknowledged.
     pub accept_up_to: Option<EntryId>,
 }
@@ -266,7 +268,29 @@ pub fn impossible(ask: SeekAsk, why: String) -> SeekPlan {
         command,
         undo,
         guard: Guard::Eval,
+        end: EntryId::MIN,
         accept_up_to: None,
+    }
+}
+
+impl SeekPlan {
+    /// The highest cursor that is accepted once "the cursor is moving" is acknowledged. Forward: the target, since beyond it the move
+    /// would become a rewind. Back: what a minute may add to the ids, so that the readers' progress while one types is covered.
+    pub fn moving_bound(&self) -> EntryId {
+        match self.direction {
+            Direction::Forward => self.target,
+            _ => EntryId::new(self.end.ms.saturating_add(60_000), self.end.seq),
+        }
+    }
+
+    /// Accepts a moving cursor, up to the bound; or takes that back.
+    pub fn accept_moving(&mut self, accept: bool) {
+        self.accept_up_to = accept.then(|| self.moving_bound());
+        self.warnings.retain(|warning| warning.id != "cursor-moving");
+        if let Some(bound) = self.accept_up_to {
+            let low = self.cursor.min(self.target);
+            self.warnings.push(warning("cursor-moving", format!("the cursor is moving: any cursor from {low} to {bound} is accepted")));
+        }
     }
 }
 
@@ -304,6 +328,7 @@ pub fn plan(ask: SeekAsk, facts: &SeekFacts) -> SeekPlan {
         command: setid(&ask, target),
         undo: setid(&ask, cursor),
         guard: facts.guard,
+        end: facts.stream.last_generated,
         accept_up_to: None,
         ask,
     };
@@ -338,9 +363,6 @@ fn warnings(plan: &SeekPlan, facts: &SeekFacts) -> Vec<Warning> {
         && matches!(plan.ask.place, Place::Ago(_) | Place::Time(_))
     {
         out.push(warning("future-ids", "the stream's ids lie in the future by the server's clock: are they times at all?"));
-    }
-    if let Some(bound) = plan.accept_up_to {
-        out.push(warning("cursor-moving", format!("the cursor is moving: any cursor from {} to {bound} is accepted", plan.target)));
     }
     out
 }

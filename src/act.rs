@@ -1,0 +1,116 @@
+//! Actions: plans are made, confirmed plans carried out, each between two lines of the journal. On a connection of their own, so that
+//! watching goes on meanwhile.
+
+use crate::{
+    clock::Clock,
+    core::{
+        outcome::Outcome,
+        plan::{Ask, Plan},
+    },
+    journal::{self, Journal},
+    source::{Executor, Link, Planner, Progress, Stop, Target},
+};
+use std::io;
+use tokio::sync::mpsc;
+
+/// Journal, action, journal. Without a journal nothing is sent.
+pub async fn carry_out(
+    executor: &mut Executor<'_>,
+    plan: &Plan,
+    endpoint: &str,
+    clock: Clock,
+    stop: &Stop,
+    progress: impl Fn(Progress),
+) -> Outcome {
+    let path = journal::default_path(|name| std::env::var(name).ok());
+    let opened = path.ok_or_else(|| io::Error::other("neither XDG_STATE_HOME nor HOME is set")).and_then(|path| Journal::open(&path));
+    let mut journal = match opened {
+        Ok(journal) => journal,
+        Err(error) => return Outcome::Refused(format!("the journal cannot be written: {error}")),
+    };
+    if let Err(error) = journal.begin(clock.now().wall_ms, endpoint, plan) {
+        return Outcome::Refused(format!("the journal cannot be written: {error}"));
+    }
+    let mut outcome = executor.run(plan, stop, progress).await;
+    if let Err(error) = journal.end(clock.now().wall_ms, endpoint, plan, &outcome)
+        && let Outcome::Done(done) | Outcome::Unknown(_, done) = &mut outcome
+    {
+        done.note = Some(format!("the journal ({}) could not be completed: {error}", journal.path().display()));
+    }
+    outcome
+}
+
+/// Something to do.
+#[derive(Debug)]
+pub enum Deed {
+    /// Make a plan; the number tells which dialog asked.
+    Plan(u64, Box<Ask>),
+    /// Carry a confirmed plan out.
+    Execute(u64, Box<Plan>, Stop),
+}
+
+/// What became of it.
+#[derive(Debug)]
+pub enum Told {
+    /// The plan, or why there is none.
+    Planned(u64, Result<Box<Plan>, String>),
+    /// How far it has come.
+    Progress(u64, Progress),
+    /// The end.
+    Ended(u64, Box<Outcome>),
+}
+
+/// The task that acts.
+#[derive(Debug)]
+pub struct Actor {
+    /// Where.
+    pub target: Target,
+    /// For time stamps.
+    pub clock: Clock,
+    /// A consumer seen within this many milliseconds counts as active.
+    pub active_ms: i64,
+    /// Whether anything may be carried out in this session. Plans may always be made.
+    pub allowed: bool,
+    /// What to do.
+    pub deeds: mpsc::Receiver<Deed>,
+    /// Whom to tell.
+    pub told: mpsc::Sender<Told>,
+}
+
+impl Actor {
+    /// Runs until nobody asks any more.
+    pub async fn run(mut self) {
+        while let Some(deed) = self.deeds.recv().await {
+            let told = match deed {
+                Deed::Plan(no, ask) => Told::Planned(no, self.plan(*ask).await),
+                Deed::Execute(no, plan, stop) => Told::Ended(no, Box::new(self.execute(no, &plan, &stop).await)),
+            };
+            if self.told.send(told).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// A connection for each deed: an idle one may have been closed meanwhile, which after sending would be an unknown outcome.
+    async fn plan(&self, ask: Ask) -> Result<Box<Plan>, String> {
+        let mut link = Link::connect(&self.target, self.clock).await.map_err(|fault| fault.to_string())?;
+        let plan = Planner::new(&mut link, self.active_ms).plan(ask).await.map_err(|fault| fault.to_string())?;
+        Ok(Box::new(plan))
+    }
+
+    async fn execute(&self, no: u64, plan: &Plan, stop: &Stop) -> Outcome {
+        if !self.allowed {
+            return Outcome::Refused("this session only reads".to_owned());
+        }
+        let mut link = match Link::connect(&self.target, self.clock).await {
+            Ok(link) => link,
+            Err(fault) => return Outcome::Refused(fault.to_string()),
+        };
+        let mut executor = Executor::new(&mut link, &self.target, self.clock, self.active_ms);
+        let progress = |progress| {
+            // a full queue only means that the screen is behind: the next one tells more
+            let _ = self.told.try_send(Told::Progress(no, progress));
+        };
+        carry_out(&mut executor, plan, self.target.endpoint(), self.clock, stop, progress).await
+    }
+}
