@@ -625,6 +625,23 @@ fn opening_a_group_shows_what_its_largest_holder_holds() {
 }
 
 #[test]
+fn a_box_scrolls_to_its_end_and_straight_back() {
+    let mut scene = overview();
+    scene.send(Msg::Resized(80, 24));
+    scene.keys("?G");
+    let end = scene.app.scroll;
+    assert!(end > 0 && end < 40);
+    scene.keys("jjj");
+    assert_eq!(scene.app.scroll, end);
+    scene.keys("k");
+    assert_eq!(scene.app.scroll, end - 1);
+    scene.keys("g");
+    assert_eq!(scene.app.scroll, 0);
+    scene.keys("G").send(Msg::Resized(120, 50));
+    assert_eq!(scene.app.scroll, 0, "all of it fits now");
+}
+
+#[test]
 fn what_is_not_there_is_said_in_place_of_being_done() {
     let mut scene = overview();
     scene.keys("e");
