@@ -27,21 +27,73 @@ use scenes::*;
 /// Something that happens to the server.
 #[derive(Clone, Debug)]
 enum Change {
-    Add { key: usize, count: u64 },
-    Delete { key: usize, nth: usize },
-    Trim { key: usize, keep: usize },
-    DropStream { key: usize },
-    FaultStream { key: usize, fault: usize },
-    Create { key: usize, group: usize },
-    DropGroup { key: usize, group: usize },
-    Read { key: usize, group: usize, consumer: usize, count: usize },
-    Ack { key: usize, group: usize, nth: usize },
-    Claim { key: usize, group: usize, consumer: usize },
-    Release { key: usize, group: usize, fatal: bool },
-    Seek { key: usize, group: usize, to: u64 },
-    DropConsumer { key: usize, group: usize },
-    Lag { key: usize, group: usize, lag: Known<i64>, read: Known<i64> },
-    Denied { key: usize, group: usize },
+    Add {
+        key: usize,
+        count: u64,
+    },
+    Delete {
+        key: usize,
+        nth: usize,
+    },
+    Trim {
+        key: usize,
+        keep: usize,
+    },
+    DropStream {
+        key: usize,
+    },
+    FaultStream {
+        key: usize,
+        fault: usize,
+    },
+    Create {
+        key: usize,
+        group: usize,
+    },
+    DropGroup {
+        key: usize,
+        group: usize,
+    },
+    Read {
+        key: usize,
+        group: usize,
+        consumer: usize,
+        count: usize,
+    },
+    Ack {
+        key: usize,
+        group: usize,
+        nth: usize,
+    },
+    Claim {
+        key: usize,
+        group: usize,
+        consumer: usize,
+    },
+    Release {
+        key: usize,
+        group: usize,
+        fatal: bool,
+    },
+    Seek {
+        key: usize,
+        group: usize,
+        to: u64,
+    },
+    DropConsumer {
+        key: usize,
+        group: usize,
+    },
+    Lag {
+        key: usize,
+        group: usize,
+        lag: Known<i64>,
+        read: Known<i64>,
+    },
+    Denied {
+        key: usize,
+        group: usize,
+    },
 }
 
 /// Something that happens to pelwatch.
@@ -58,7 +110,14 @@ enum Step {
 }
 
 fn names() -> [Name; 6] {
-    ["orders".into(), "注文ストリーム消費".into(), hostile_name(), "".into(), "k".repeat(300).as_str().into(), "b 'x'".into()]
+    [
+        "orders".into(),
+        "注文ストリーム消費".into(),
+        hostile_name(),
+        "".into(),
+        "k".repeat(300).as_str().into(),
+        "b 'x'".into(),
+    ]
 }
 
 fn change() -> impl Strategy<Value = Change> {
@@ -91,7 +150,10 @@ fn change() -> impl Strategy<Value = Change> {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let bound: Vec<Key> = pelwatch::app::keymap::BINDINGS.iter().flat_map(|binding| binding.keys.iter().copied()).collect();
+    let bound: Vec<Key> = pelwatch::app::keymap::BINDINGS
+        .iter()
+        .flat_map(|binding| binding.keys.iter().copied())
+        .collect();
     let key = prop_oneof![
         6 => select(bound),
         1 => any::<char>().prop_map(Key::Char),
@@ -110,7 +172,14 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 fn fault(index: usize) -> Option<Fault> {
-    [None, Some(Fault::Missing), Some(Fault::WrongType), Some(Fault::Denied("NOPERM".into())), Some(Fault::Other("LOADING".into()))][index].clone()
+    [
+        None,
+        Some(Fault::Missing),
+        Some(Fault::WrongType),
+        Some(Fault::Denied("NOPERM".into())),
+        Some(Fault::Other("LOADING".into())),
+    ][index]
+        .clone()
 }
 
 /// Does to the world what a server would; what is not there is let be.
@@ -141,7 +210,9 @@ fn apply(world: &mut World, change: &Change, at: i64) {
         world.streams.remove(key);
         return;
     }
-    let Some(stream) = world.streams.get_mut(key) else { return };
+    let Some(stream) = world.streams.get_mut(key) else {
+        return;
+    };
     match change {
         Change::Add { count, .. } => {
             for _ in 0..*count {
@@ -152,7 +223,8 @@ fn apply(world: &mut World, change: &Change, at: i64) {
         Change::Delete { nth, .. } => {
             if let Some(entry) = stream.ids.iter().nth(*nth).copied() {
                 stream.ids.remove(&entry);
-                stream.max_deleted = Known::Is(stream.max_deleted.value().unwrap_or_default().max(entry));
+                stream.max_deleted =
+                    Known::Is(stream.max_deleted.value().unwrap_or_default().max(entry));
             }
         }
         Change::Trim { keep, .. } => {
@@ -167,10 +239,27 @@ fn apply(world: &mut World, change: &Change, at: i64) {
         Change::DropGroup { group, .. } => {
             stream.groups.remove(&names[*group]);
         }
-        Change::Read { group, consumer, count, .. } => {
-            let Some(group) = stream.groups.get_mut(&names[*group]) else { return };
-            let entries: Vec<EntryId> = stream.ids.range(group.cursor..).filter(|entry| **entry > group.cursor).take(*count).copied().collect();
-            if !group.consumers.iter().any(|worker| worker.name == names[*consumer]) {
+        Change::Read {
+            group,
+            consumer,
+            count,
+            ..
+        } => {
+            let Some(group) = stream.groups.get_mut(&names[*group]) else {
+                return;
+            };
+            let entries: Vec<EntryId> = stream
+                .ids
+                .range(group.cursor..)
+                .filter(|entry| **entry > group.cursor)
+                .take(*count)
+                .copied()
+                .collect();
+            if !group
+                .consumers
+                .iter()
+                .any(|worker| worker.name == names[*consumer])
+            {
                 group.consumer(names[*consumer].clone(), -at, None);
             }
             for entry in entries {
@@ -179,39 +268,64 @@ fn apply(world: &mut World, change: &Change, at: i64) {
             }
         }
         Change::Ack { group, nth, .. } => {
-            let Some(group) = stream.groups.get_mut(&names[*group]) else { return };
+            let Some(group) = stream.groups.get_mut(&names[*group]) else {
+                return;
+            };
             if let Some(entry) = group.pending.keys().nth(*nth).copied() {
                 group.pending.remove(&entry);
             }
         }
-        Change::Claim { group, consumer, .. } => {
-            let Some(group) = stream.groups.get_mut(&names[*group]) else { return };
+        Change::Claim {
+            group, consumer, ..
+        } => {
+            let Some(group) = stream.groups.get_mut(&names[*group]) else {
+                return;
+            };
             for held in group.pending.values_mut() {
-                (held.owner, held.delivered, held.count) = (Some(names[*consumer].clone()), at, held.count.saturating_add(1));
+                (held.owner, held.delivered, held.count) = (
+                    Some(names[*consumer].clone()),
+                    at,
+                    held.count.saturating_add(1),
+                );
             }
         }
         Change::Release { group, fatal, .. } => {
-            let Some(group) = stream.groups.get_mut(&names[*group]) else { return };
+            let Some(group) = stream.groups.get_mut(&names[*group]) else {
+                return;
+            };
             if let Some(held) = group.pending.values_mut().next() {
-                (held.owner, held.count) = (None, if *fatal { FATAL_DELIVERIES } else { held.count });
+                (held.owner, held.count) =
+                    (None, if *fatal { FATAL_DELIVERIES } else { held.count });
             }
         }
         Change::Seek { group, to, .. } => {
-            let Some(group) = stream.groups.get_mut(&names[*group]) else { return };
+            let Some(group) = stream.groups.get_mut(&names[*group]) else {
+                return;
+            };
             group.cursor = EntryId::new(*to, 0);
         }
         Change::DropConsumer { group, .. } => {
-            let Some(group) = stream.groups.get_mut(&names[*group]) else { return };
+            let Some(group) = stream.groups.get_mut(&names[*group]) else {
+                return;
+            };
             if let Some(worker) = group.consumers.pop() {
-                group.pending.retain(|_, held| held.owner.as_ref() != Some(&worker.name));
+                group
+                    .pending
+                    .retain(|_, held| held.owner.as_ref() != Some(&worker.name));
             }
         }
-        Change::Lag { group, lag, read, .. } => {
-            let Some(group) = stream.groups.get_mut(&names[*group]) else { return };
+        Change::Lag {
+            group, lag, read, ..
+        } => {
+            let Some(group) = stream.groups.get_mut(&names[*group]) else {
+                return;
+            };
             (group.lag, group.read) = (Some(*lag), Some(*read));
         }
         Change::Denied { group, .. } => {
-            let Some(group) = stream.groups.get_mut(&names[*group]) else { return };
+            let Some(group) = stream.groups.get_mut(&names[*group]) else {
+                return;
+            };
             group.consumers_fault = Some(Fault::Denied("NOPERM".into()));
             group.pending_fault = Some(Fault::Denied("NOPERM".into()));
         }
@@ -222,7 +336,9 @@ fn apply(world: &mut World, change: &Change, at: i64) {
 /// What holds after every step.
 fn assert_strip_fits(scene: &Scene) {
     let screen = Screen::of(&scene.app, scene.now(), "12:04:07");
-    let Body::Group(view) = &screen.body else { return };
+    let Body::Group(view) = &screen.body else {
+        return;
+    };
     if scene.app.size.0 < 40 {
         return;
     }
@@ -232,7 +348,11 @@ fn assert_strip_fits(scene: &Scene) {
     for line in view.strip.iter().take(pictures) {
         let cells: usize = line.iter().map(|span| width(&span.text)).sum();
         let text: String = line.iter().map(|span| span.text.as_str()).collect();
-        assert!(cells <= room, "{cells} cells of {room} in {:?}: {text:?}", view.zoom);
+        assert!(
+            cells <= room,
+            "{cells} cells of {room} in {:?}: {text:?}",
+            view.zoom
+        );
     }
 }
 
@@ -260,30 +380,55 @@ fn play(steps: Vec<Step>) {
             }
             Step::Down => {
                 let retry_at = Mono(scene.at + 1000);
-                scene.send(Msg::Down { why: "reset by peer".into(), retry_at, tries: 1 });
+                scene.send(Msg::Down {
+                    why: "reset by peer".into(),
+                    retry_at,
+                    tries: 1,
+                });
             }
             Step::Payload(bytes) => {
-                if let Some(pelwatch::app::Overlay::Entry { key, id, .. }) = scene.app.overlay.clone() {
-                    scene.send(Msg::Entry(EntryPayload { key, id, fields: Ok(Some(vec![(bytes.clone(), bytes)])) }));
+                if let Some(pelwatch::app::Overlay::Entry { key, id, .. }) =
+                    scene.app.overlay.clone()
+                {
+                    scene.send(Msg::Entry(EntryPayload {
+                        key,
+                        id,
+                        fields: Ok(Some(vec![(bytes.clone(), bytes)])),
+                    }));
                 }
             }
             Step::Draw(columns, rows) => {
-                assert_sound(&scene.draw((columns, rows), &theme), false);
+                assert_sound(&scene.draw((columns, rows), theme), false);
                 assert_strip_fits(&scene);
-                scene.draw((columns, rows), &ascii);
+                scene.draw((columns, rows), ascii);
             }
         }
     }
-    for size in [(200, 60), (120, 40), (80, 24), (40, 10), (41, 11), (1, 1), (3, 2)] {
-        assert_sound(&scene.draw(size, &theme), false);
+    for size in [
+        (200, 60),
+        (120, 40),
+        (80, 24),
+        (40, 10),
+        (41, 11),
+        (1, 1),
+        (3, 2),
+    ] {
+        assert_sound(&scene.draw(size, theme), false);
         assert_strip_fits(&scene);
     }
 }
 
 /// A few by default; `PROPTEST_CASES=5000` looks longer.
 fn config() -> ProptestConfig {
-    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(64);
-    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+    let cases = std::env::var("PROPTEST_CASES")
+        .ok()
+        .and_then(|cases| cases.parse().ok())
+        .unwrap_or(64);
+    ProptestConfig {
+        cases,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
 }
 
 proptest! {
@@ -320,7 +465,7 @@ proptest! {
         scene.ticks(3).keys("<Enter><BackTab>").ticks(3);
         scene.keys(&"z".repeat(zoom)).keys(&"h".repeat(picked));
         let theme = Theme::full();
-        let buffer = scene.draw((columns, 24), &theme);
+        let buffer = scene.draw((columns, 24), theme);
         assert_sound(&buffer, false);
         assert_strip_fits(&scene);
         prop_assert_eq!(scene.app.zoom, [Zoom::Entries, Zoom::Cells, Zoom::Stream][zoom]);

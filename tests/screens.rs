@@ -29,16 +29,16 @@ fn is_stale(scene: &Scene) -> bool {
 fn see(name: &str, scene: &mut Scene, sizes: &[(u16, u16)]) {
     let theme = Theme::full();
     for size in ALL {
-        assert_sound(&scene.draw(size, &theme), is_stale(scene));
+        assert_sound(&scene.draw(size, theme), is_stale(scene));
     }
     let pictures: Vec<String> = sizes
         .iter()
-        .map(|size| format!("{}x{}\n{}", size.0, size.1, text(&scene.draw(*size, &theme))))
+        .map(|size| format!("{}x{}\n{}", size.0, size.1, text(&scene.draw(*size, theme))))
         .collect();
     compare(name, &pictures.join("\n"));
 }
 
-fn see_styles(name: &str, scene: &mut Scene, theme: &Theme) {
+fn see_styles(name: &str, scene: &mut Scene, theme: Theme) {
     let drawn = scene.draw(USUAL, theme);
     compare(&format!("{name}_styles"), &styles(&drawn));
 }
@@ -85,15 +85,15 @@ fn all_is_well() {
         }
     });
     see("healthy", &mut scene, &ALL);
-    see_styles("healthy", &mut scene, &Theme::full());
+    see_styles("healthy", &mut scene, Theme::full());
 }
 
 #[test]
 fn every_level_of_trouble() {
     let mut scene = troubled();
     see("troubled", &mut scene, &ALL);
-    see_styles("troubled", &mut scene, &Theme::full());
-    see_styles("troubled_plain", &mut scene, &Theme::plain());
+    see_styles("troubled", &mut scene, Theme::full());
+    see_styles("troubled_plain", &mut scene, Theme::plain());
 }
 
 #[test]
@@ -113,7 +113,9 @@ fn keys_that_cannot_be_shown() {
 #[test]
 fn scan_is_refused() {
     let mut world = seed();
-    world.scan_fault = Some(Fault::Denied("NOPERM this user has no permissions to run the 'scan' command".into()));
+    world.scan_fault = Some(Fault::Denied(
+        "NOPERM this user has no permissions to run the 'scan' command".into(),
+    ));
     see("scan_denied", &mut scene(world, 2), &MAIN);
 }
 
@@ -132,8 +134,8 @@ fn a_filter_being_typed_and_kept() {
 fn orders_and_workers_in_three_zooms() {
     let mut scene = seed_group();
     see("seed_entries", &mut scene, &ALL);
-    see_styles("seed_entries", &mut scene, &Theme::full());
-    see_styles("seed_entries_plain", &mut scene, &Theme::plain());
+    see_styles("seed_entries", &mut scene, Theme::full());
+    see_styles("seed_entries_plain", &mut scene, Theme::plain());
     scene.keys("z");
     see("seed_cells", &mut scene, &ALL);
     scene.keys("z");
@@ -143,10 +145,15 @@ fn orders_and_workers_in_three_zooms() {
 #[test]
 fn the_strip_of_the_seed_reads_as_it_must() {
     let mut scene = seed_group();
-    let picture = text(&scene.draw(LARGE, &Theme::full()));
+    let picture = text(&scene.draw(LARGE, Theme::full()));
     let rows: Vec<&str> = picture.lines().collect();
     let words: Vec<&str> = rows[2].split_whitespace().collect();
-    assert_eq!(words, ["│", "✓1-0", "✓2-0", "◆3-0", "◆4-0", "┃", "·5-0", "·6-0", "│"]);
+    assert_eq!(
+        words,
+        [
+            "│", "✓1-0", "✓2-0", "◆3-0", "◆4-0", "┃", "·5-0", "·6-0", "│"
+        ]
+    );
     let words: Vec<&str> = rows[3].split_whitespace().collect();
     assert_eq!(words, ["│", "c1", "c2", "▲", "cursor", "4-0", "│"]);
 }
@@ -174,23 +181,37 @@ fn three_hundred_consumers() {
 fn odd_pending_entries() {
     let mut scene = odd_pending();
     see("odd_pending", &mut scene, &ALL);
-    see_styles("odd_pending", &mut scene, &Theme::full());
+    see_styles("odd_pending", &mut scene, Theme::full());
 }
 
 #[test]
 fn what_is_acked_counts_no_entry_that_is_gone() {
     // 1-0 is acknowledged, 3-0 was deleted while it was pending, 9-0 is pending ahead of the cursor
     let mut scene = odd_pending();
-    assert!(text(&scene.draw(LARGE, &Theme::full())).contains("11 retained of 12 added   ✓ 1 acked   ◆ 7 pending   · 5 new"));
+    assert!(
+        text(&scene.draw(LARGE, Theme::full()))
+            .contains("11 retained of 12 added   ✓ 1 acked   ◆ 7 pending   · 5 new")
+    );
 }
 
 #[test]
 fn every_kind_of_lag() {
     let mut scene = lags();
     see("lags", &mut scene, &ALL);
-    for (name, place) in [("at_least_or_exact", 1), ("reported", 2), ("negative", 3), ("nil", 4), ("beyond", 5)] {
+    for (name, place) in [
+        ("at_least_or_exact", 1),
+        ("reported", 2),
+        ("negative", 3),
+        ("nil", 4),
+        ("beyond", 5),
+    ] {
         let mut group = scene.clone();
-        group.keys("s").keys("g").keys(&"j".repeat(place)).keys("<Enter>").tick();
+        group
+            .keys("s")
+            .keys("g")
+            .keys(&"j".repeat(place))
+            .keys("<Enter>")
+            .tick();
         see(&format!("lag_{name}"), &mut group, &[USUAL]);
     }
 }
@@ -215,8 +236,17 @@ fn names_long_wide_and_hostile() {
         for keys in ["?", "<Tab><Enter>", "<BackTab><Enter>", "e", "y", "Y"] {
             let mut over = group.clone();
             over.keys(keys);
-            for size in [LARGE, USUAL, SMALL, (81, 25), (79, 23), (41, 10), (99, 30), (100, 30)] {
-                assert_sound(&over.draw(size, &Theme::full()), false);
+            for size in [
+                LARGE,
+                USUAL,
+                SMALL,
+                (81, 25),
+                (79, 23),
+                (41, 10),
+                (99, 30),
+                (100, 30),
+            ] {
+                assert_sound(&over.draw(size, Theme::full()), false);
             }
         }
     }
@@ -227,8 +257,8 @@ fn the_server_is_gone() {
     let mut scene = seed_group();
     scene.down(4000, 3200);
     see("stale_group", &mut scene, &ALL);
-    see_styles("stale_group", &mut scene, &Theme::full());
-    see_styles("stale_group_plain", &mut scene, &Theme::plain());
+    see_styles("stale_group", &mut scene, Theme::full());
+    see_styles("stale_group_plain", &mut scene, Theme::plain());
     scene.keys("<Esc>");
     see("stale_overview", &mut scene, &MAIN);
 }
@@ -261,13 +291,22 @@ fn help_in_both_places() {
 #[test]
 fn what_happened() {
     let mut scene = seed_group();
-    scene.run(1, |world, _| world.group("Orders", "workers").cursor = id("2-0"));
+    scene.run(1, |world, _| {
+        world.group("Orders", "workers").cursor = id("2-0");
+    });
     scene.run(1, |world, _| {
         let group = world.group("Orders", "workers");
         group.consumers.remove(0);
         group.pending.remove(&id("3-0"));
     });
-    scene.run(1, |world, _| world.streams.get_mut(&"Orders".into()).unwrap().groups.clear());
+    scene.run(1, |world, _| {
+        world
+            .streams
+            .get_mut(&"Orders".into())
+            .unwrap()
+            .groups
+            .clear();
+    });
     see("absent_group", &mut scene, &ALL);
     scene.keys("e");
     see("events", &mut scene, &MAIN);
@@ -286,16 +325,50 @@ fn an_entry_in_every_form() {
     let binary: Vec<u8> = (0..70).map(|n| n as u8 ^ 0xa5).collect();
     let hostile = hostile_name();
     for (name, fields) in [
-        ("json", Ok(Some(vec![field(b"event", b"created"), field(b"payload", json)]))),
-        ("text", Ok(Some(vec![field(b"line", "Grüße, 世界".as_bytes()), field(b"note", b"two\nlines\tand a tab"), field(b"", b"")]))),
-        ("binary", Ok(Some(vec![field(b"blob", &binary), field(hostile.bytes(), hostile.bytes())]))),
-        ("large", Ok(Some(vec![field(b"text", &b"word ".repeat(8000))]))),
+        (
+            "json",
+            Ok(Some(vec![
+                field(b"event", b"created"),
+                field(b"payload", json),
+            ])),
+        ),
+        (
+            "text",
+            Ok(Some(vec![
+                field(b"line", "Grüße, 世界".as_bytes()),
+                field(b"note", b"two\nlines\tand a tab"),
+                field(b"", b""),
+            ])),
+        ),
+        (
+            "binary",
+            Ok(Some(vec![
+                field(b"blob", &binary),
+                field(hostile.bytes(), hostile.bytes()),
+            ])),
+        ),
+        (
+            "large",
+            Ok(Some(vec![field(b"text", &b"word ".repeat(8000))])),
+        ),
         ("gone", Ok(None)),
         ("denied", Err(Fault::Denied("NOPERM".into()))),
     ] {
-        let payload = EntryPayload { key: "Orders".into(), id: id("3-0"), fields };
+        let payload = EntryPayload {
+            key: "Orders".into(),
+            id: id("3-0"),
+            fields,
+        };
         scene.send(Msg::Entry(payload));
-        see(&format!("entry_{name}"), &mut scene, if name == "json" { &[LARGE, USUAL, SMALL] } else { &[USUAL] });
+        see(
+            &format!("entry_{name}"),
+            &mut scene,
+            if name == "json" {
+                &[LARGE, USUAL, SMALL]
+            } else {
+                &[USUAL]
+            },
+        );
     }
 }
 
@@ -304,7 +377,7 @@ fn a_finding_in_full() {
     let mut scene = seed_group();
     scene.keys("<Tab><Enter>");
     see("finding", &mut scene, &[LARGE, USUAL, SMALL]);
-    see_styles("finding", &mut scene, &Theme::full());
+    see_styles("finding", &mut scene, Theme::full());
 }
 
 #[test]
@@ -341,7 +414,19 @@ fn plain_scenes() -> Vec<Scene> {
         replica(),
     ];
     for index in 0..scenes.len() {
-        for keys in ["?", "<Enter>", "<Enter>z", "<Enter>zz", "<Enter>zzz<BackTab>", "<Tab><Enter>", "e", " ", "/text", "S", "+"] {
+        for keys in [
+            "?",
+            "<Enter>",
+            "<Enter>z",
+            "<Enter>zz",
+            "<Enter>zzz<BackTab>",
+            "<Tab><Enter>",
+            "e",
+            " ",
+            "/text",
+            "S",
+            "+",
+        ] {
             let mut next = scenes[index].clone();
             next.keys(keys).ticks(1);
             scenes.push(next.clone());
@@ -357,21 +442,26 @@ fn ascii_means_every_cell() {
     let theme = Theme::choose(pelwatch::cli::Color::Never, true, |_| None);
     for scene in &mut plain_scenes() {
         for size in ALL {
-            let drawn = scene.draw(size, &theme);
+            let drawn = scene.draw(size, theme);
             for cell in &drawn.content {
-                assert!(cell.symbol().is_ascii(), "{:?} in\n{}", cell.symbol(), text(&drawn));
+                assert!(
+                    cell.symbol().is_ascii(),
+                    "{:?} in\n{}",
+                    cell.symbol(),
+                    text(&drawn)
+                );
             }
         }
     }
     let mut scene = troubled();
     scene.keys("<Enter>").ticks(1);
-    compare("ascii", &text(&scene.draw(LARGE, &theme)));
+    compare("ascii", &text(&scene.draw(LARGE, theme)));
 }
 
 #[test]
 fn without_colour_there_is_none() {
     for scene in &mut plain_scenes() {
-        for cell in &scene.draw(LARGE, &Theme::plain()).content {
+        for cell in &scene.draw(LARGE, Theme::plain()).content {
             assert_eq!(cell.fg, ratatui::style::Color::Reset);
         }
     }
@@ -382,8 +472,19 @@ fn every_scene_is_sound_at_odd_sizes() {
     for scene in &mut plain_scenes() {
         // a box over old data is bright: it is what the user just opened
         let stale = is_stale(scene) && scene.app.overlay.is_none();
-        for size in [(40, 10), (41, 11), (57, 17), (99, 29), (100, 30), (101, 31), (200, 60), (39, 10), (40, 9), (1, 1)] {
-            assert_sound(&scene.draw(size, &Theme::full()), stale);
+        for size in [
+            (40, 10),
+            (41, 11),
+            (57, 17),
+            (99, 29),
+            (100, 30),
+            (101, 31),
+            (200, 60),
+            (39, 10),
+            (40, 9),
+            (1, 1),
+        ] {
+            assert_sound(&scene.draw(size, Theme::full()), stale);
         }
     }
 }
@@ -391,7 +492,7 @@ fn every_scene_is_sound_at_odd_sizes() {
 #[test]
 fn a_name_is_never_taken_for_another() {
     let mut scene = scene(names(), 3);
-    let shown = text(&scene.draw((400, 40), &Theme::full()));
+    let shown = text(&scene.draw((400, 40), Theme::full()));
     assert!(shown.contains("\\x28empty)") && shown.contains("(empty)"));
     assert!(!shown.contains('\u{1b}'));
     assert_eq!(scene.press(Key::Char('y')).len(), 1);
@@ -404,7 +505,9 @@ fn a_box_cuts_no_wide_letter_in_half() {
     let group = world.stream("注文", counted(60)).group("請求", "50-0");
     for n in 1..=40 {
         let name = format!("{}{}", "a".repeat(n % 2), "消".repeat(30));
-        group.consumer(format!("{name}{n}").as_str(), 100, None).holds(format!("{name}{n}").as_str(), &format!("{n}-0"), 200, 1);
+        group
+            .consumer(format!("{name}{n}").as_str(), 100, None)
+            .holds(format!("{name}{n}").as_str(), &format!("{n}-0"), 200, 1);
     }
     let mut scene = scene(world, 3);
     scene.keys("<Enter>").ticks(2);
@@ -412,7 +515,7 @@ fn a_box_cuts_no_wide_letter_in_half() {
         let mut over = scene.clone();
         over.keys(keys);
         for columns in 40..130 {
-            assert_sound(&over.draw((columns, 24), &Theme::full()), false);
+            assert_sound(&over.draw((columns, 24), Theme::full()), false);
         }
     }
 }

@@ -72,6 +72,10 @@ pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
         }
         Msg::Terminate => effects.push(Effect::Quit { printing: false }),
     }
+    // beyond its end, the way back would seem to do nothing
+    if app.scroll > 0 {
+        app.scroll = app.scroll.min(super::screen::most_scroll(app, now));
+    }
     keep_selection(app);
     let after = app.focus();
     let refocused = before.0 != after;

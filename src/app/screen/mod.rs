@@ -158,6 +158,11 @@ impl Screen {
     }
 }
 
+/// How far the box over the screen can be scrolled.
+pub fn most_scroll(app: &App, now: Now) -> usize {
+    overlay::view(app, app.shown_at(now)).map_or(0, |view| view.most_scroll())
+}
+
 /// The finding picked on the group screen: the group's first, then the stream's.
 pub fn finding_at(app: &App) -> Option<&Finding> {
     let (stream, group) = app.group()?;

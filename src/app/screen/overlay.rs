@@ -1,9 +1,10 @@
 //! What lies over the screen: help, events, an entry, a finding.
 
-use super::{Line, Tone, bold, consumers::deliveries, finding_at, heat, overview::level_tone, span};
+use super::{Line, Span, Tone, bold, consumers::deliveries, finding_at, heat, overview::level_tone, span};
 use crate::{
     app::{
         App, Overlay,
+        cells::width,
         keymap::{BINDINGS, holds},
         tree::aged,
     },
@@ -15,16 +16,26 @@ use crate::{
         time::{Now, age, rfc3339},
     },
 };
+use unicode_width::UnicodeWidthChar;
 
 /// A box of lines.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OverlayView {
     /// Its title.
     pub title: String,
-    /// Its lines, not wrapped.
+    /// Its lines, wrapped.
     pub lines: Vec<Line>,
     /// Lines scrolled past.
     pub scroll: usize,
+    /// Columns and rows of the box, frame included.
+    pub size: (u16, u16),
+}
+
+impl OverlayView {
+    /// How far it can be scrolled.
+    pub fn most_scroll(&self) -> usize {
+        self.lines.len().saturating_sub(usize::from(self.size.1).saturating_sub(2))
+    }
 }
 
 /// A value longer than this is cut on the screen, in bytes.
@@ -37,7 +48,70 @@ pub fn view(app: &App, now: Now) -> Option<OverlayView> {
         Overlay::Entry { key, id, payload } => (format!("{key} {id}"), entry(app, *id, key, payload.as_ref(), now)),
         Overlay::Finding { .. } => ("Finding".to_owned(), finding(app)),
     };
-    Some(OverlayView { title, scroll: app.scroll.min(lines.len().saturating_sub(1)), lines })
+    // header and footer stay; a column at each side shows that there is something below
+    let (columns, rows) = (app.size.0.saturating_sub(2).max(1), app.size.1.saturating_sub(2).max(1));
+    let longest = lines.iter().map(line_width).max().unwrap_or(0);
+    let wide = u16::try_from(longest).unwrap_or(columns).saturating_add(4).clamp(40.min(columns), columns);
+    let inner = usize::from(wide.saturating_sub(4)).max(1);
+    let lines: Vec<Line> = lines.iter().flat_map(|line| wrapped(line, inner)).collect();
+    let high = u16::try_from(lines.len()).unwrap_or(rows).saturating_add(2).clamp(3.min(rows), rows);
+    let view = OverlayView { title, scroll: app.scroll, lines, size: (wide, high) };
+    Some(OverlayView { scroll: view.scroll.min(view.most_scroll()), ..view })
+}
+
+fn line_width(line: &Line) -> usize {
+    line.iter().map(|span| width(&span.text)).sum()
+}
+
+/// The line in pieces of at most `cells` cells, broken at blanks where there are any. What follows stands below the text,
+/// not below the label or the blanks in front of it.
+fn wrapped(line: &Line, cells: usize) -> Vec<Line> {
+    if line_width(line) <= cells {
+        return vec![line.clone()];
+    }
+    let blanks = |text: &str| text.len() - text.trim_start().len();
+    let indent = match line.as_slice() {
+        [label, _, ..] if label.text.ends_with(' ') => width(&label.text),
+        [first, ..] => blanks(&first.text),
+        [] => 0,
+    };
+    let indent = if indent * 2 > cells { 0 } else { indent };
+    let letters: Vec<(char, usize)> = line.iter().enumerate().flat_map(|(index, span)| span.text.chars().map(move |c| (c, index))).collect();
+    let mut lines = Vec::new();
+    let mut at = 0;
+    while at < letters.len() {
+        let lead = if lines.is_empty() { 0 } else { indent };
+        let mut used = lead;
+        let room = letters[at..].iter().take_while(|(c, _)| {
+            used += c.width().unwrap_or(0);
+            used <= cells
+        });
+        let fits = room.count().max(1);
+        let mut end = at + fits;
+        if end < letters.len() && letters[end].0 != ' ' {
+            // the first blanks of a line are its indent: a break there would break for ever
+            let text = letters[at..end].iter().position(|(c, _)| *c != ' ').unwrap_or(0);
+            let from = at + text.max(if lines.is_empty() { indent } else { 0 });
+            end = letters[from.min(end)..end].iter().rposition(|(c, _)| *c == ' ').map_or(end, |blank| from + blank + 1);
+        }
+        let mut piece: Line = if lead > 0 { vec![span(" ".repeat(lead), Tone::Plain)] } else { Vec::new() };
+        let mut owner = None;
+        for (c, index) in &letters[at..end] {
+            if owner != Some(*index) {
+                piece.push(Span { text: String::new(), ..line[*index].clone() });
+                owner = Some(*index);
+            }
+            if let Some(last) = piece.last_mut() {
+                last.text.push(*c);
+            }
+        }
+        lines.push(piece);
+        at = end;
+        while letters.get(at).is_some_and(|(c, _)| *c == ' ') {
+            at += 1;
+        }
+    }
+    lines
 }
 
 fn help(app: &App) -> Vec<Line> {
@@ -241,6 +315,27 @@ fn indented(json: &[u8]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_follows_stands_below_the_text() {
+        let texts = |line: Line, cells| wrapped(&line, cells).iter().map(|line| line.iter().map(|span| span.text.as_str()).collect()).collect::<Vec<String>>();
+        let label = vec![bold("j     ", Tone::Accent), span("one row down or so", Tone::Plain)];
+        assert_eq!(texts(label, 14), ["j     one row ", "      down or ", "      so"]);
+        assert_eq!(texts(vec![span("    aaaa bbbb", Tone::Plain)], 9), ["    aaaa ", "    bbbb"]);
+        assert_eq!(texts(vec![span("aaaaaaaaa", Tone::Plain)], 4), ["aaaa", "aaaa", "a"]);
+    }
+
+    proptest! {
+        #[test]
+        fn wrapping_fits_and_loses_nothing_but_blanks(label in "[a-z ]{0,12}", text in "[ a-z\u{6d88}]{0,80}", cells in 8usize..40) {
+            let line = vec![bold(&label, Tone::Accent), span(&text, Tone::Plain)];
+            let pieces = wrapped(&line, cells);
+            let all: String = pieces.iter().flatten().map(|span| span.text.as_str()).collect();
+            prop_assert!(pieces.iter().all(|piece| line_width(piece) <= cells));
+            prop_assert_eq!(all.replace(' ', ""), (label + &text).replace(' ', ""));
+        }
+    }
 
     #[test]
     fn json_is_indented_without_being_changed() {
@@ -253,7 +348,7 @@ mod tests {
 
     #[test]
     fn binary_is_shown_as_hex_and_text_line_by_line() {
-        assert_eq!(value_lines(b"a\nb\x1b"), ["a", "b\\x1b"]);
+        assert_eq!(value_lines(b"one line\nand b\x1b"), ["one line", "and b\\x1b"]);
         assert!(value_lines(&[0, 1, 2, 255, 254])[0].starts_with("00 01 02 ff fe"));
     }
 }
