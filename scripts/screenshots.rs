@@ -30,32 +30,18 @@ struct Shot {
 
 const DEMO: Option<&[&str]> = Some(&["demo"]);
 
-const SHOTS: [Shot; 3] = [
-    Shot {
-        name: "overview",
-        args: DEMO,
-        size: (120, 40),
-        keys: &[],
-        wait_for: &["billing", "analytics", "mailer"],
-    },
-    Shot {
-        name: "group",
-        args: None,
-        size: (120, 40),
-        keys: &[keys::ENTER],
-        wait_for: &["Consumers"],
-    },
-    Shot {
-        name: "help",
-        args: None,
-        size: (120, 40),
-        keys: &["?"],
-        wait_for: &["quit"],
-    },
+const SHOTS: [Shot; 6] = [
+    // the faults of the demo take half a minute to show
+    Shot { name: "overview", args: DEMO, size: (120, 34), keys: &[], wait_for: &["3 of 3 need a look"] },
+    Shot { name: "group", args: None, size: (120, 40), keys: &["j", keys::ENTER], wait_for: &["billing-crash", "holder-gone"] },
+    Shot { name: "finding", args: None, size: (120, 40), keys: &[keys::TAB, keys::ENTER], wait_for: &["likely cause"] },
+    Shot { name: "entry", args: None, size: (120, 40), keys: &[keys::ESC, keys::BACK_TAB, "j", keys::ENTER], wait_for: &["delivered"] },
+    Shot { name: "stream", args: None, size: (120, 40), keys: &[keys::ESC, "n", "z", "z"], wait_for: &["the whole stream by id"] },
+    Shot { name: "small", args: None, size: (80, 24), keys: &["z"], wait_for: &["Consumers"] },
 ];
 
 /// How long a text may take to appear: the demo has a server to start and to fill.
-const LIMIT: Duration = Duration::from_secs(30);
+const LIMIT: Duration = Duration::from_secs(90);
 /// A screen that has not changed for this long has been drawn completely.
 const QUIET: Duration = Duration::from_millis(250);
 /// A screen may never come to rest (a clock, a chart); then it is taken as it is.

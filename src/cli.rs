@@ -29,6 +29,10 @@ pub struct Cli {
 pub enum Command {
     /// Print the state once, as JSON for scripts or as text
     Snapshot(SnapshotArgs),
+    /// Show what claiming pending entries for a consumer would do; --execute does it
+    Claim(ClaimArgs),
+    /// Show what moving a group's cursor would do; --execute does it
+    Seek(SeekArgs),
     /// Start a private server with a real workload and watch it; your own Redis is never contacted
     Demo(DemoArgs),
 }
@@ -131,6 +135,119 @@ pub struct SnapshotArgs {
     pub pel_limit: usize,
 }
 
+/// What makes a plan an action.
+#[derive(Args, Debug, Clone)]
+pub struct ActArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Carry the plan out; without it nothing is written
+    #[arg(long, requires = "confirm")]
+    pub execute: bool,
+    /// The group's name once more, to confirm
+    #[arg(long, value_name = "GROUP", allow_hyphen_values = true)]
+    pub confirm: Option<OsString>,
+    /// A consumer seen within this time counts as active
+    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = humantime::parse_duration)]
+    pub active_within: Duration,
+}
+
+/// Which server, where the URL is no argument of its own.
+#[derive(Args, Debug, Default, Clone)]
+pub struct PlanServerArgs {
+    /// Server host name
+    #[arg(short = 'h', long = "host", value_name = "HOST", help_heading = "Server")]
+    pub host: Option<String>,
+    /// Server port
+    #[arg(short = 'p', long = "port", value_name = "PORT", help_heading = "Server")]
+    pub port: Option<u16>,
+    /// Unix socket of the server
+    #[arg(short = 's', long = "socket", value_name = "PATH", help_heading = "Server")]
+    pub socket: Option<PathBuf>,
+    /// Number of the database
+    #[arg(short = 'n', long = "db", value_name = "N", help_heading = "Server")]
+    pub db: Option<i64>,
+    /// redis://, valkey:// or unix:// URL
+    #[arg(short = 'u', long = "uri", value_name = "URL", help_heading = "Server")]
+    pub uri: Option<String>,
+    /// Name of the ACL user
+    #[arg(long, value_name = "NAME", help_heading = "Server")]
+    pub user: Option<String>,
+    /// Password; others on this machine can see it: better --askpass or the variable REDISCLI_AUTH
+    #[arg(short = 'a', long = "pass", value_name = "PASSWORD", help_heading = "Server")]
+    pub password: Option<String>,
+    /// Ask for the password
+    #[arg(long, help_heading = "Server")]
+    pub askpass: bool,
+}
+
+impl From<&PlanServerArgs> for ServerArgs {
+    fn from(args: &PlanServerArgs) -> Self {
+        let PlanServerArgs { host, port, socket, db, uri, user, password, askpass } = args.clone();
+        Self { url: None, host, port, socket, db, uri, user, password, askpass }
+    }
+}
+
+/// `pelwatch claim`
+#[derive(Args, Debug, Clone)]
+pub struct ClaimArgs {
+    /// The stream
+    pub stream: OsString,
+    /// The group
+    pub group: OsString,
+    /// Who gets the entries
+    #[arg(long, value_name = "CONSUMER", allow_hyphen_values = true)]
+    pub to: OsString,
+    /// Create the consumer if it is not there
+    #[arg(long)]
+    pub create: bool,
+    /// Only entries idle for so long [default: above the slowest handling seen, at least 5min]
+    #[arg(long, value_name = "DURATION", value_parser = idle_time)]
+    pub min_idle: Option<Duration>,
+    /// Only entries of this consumer
+    #[arg(long, value_name = "CONSUMER", allow_hyphen_values = true)]
+    pub from: Option<OsString>,
+    /// At most so many entries
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
+    /// Raise delivery counts, as a plain XCLAIM does
+    #[arg(long)]
+    pub no_justid: bool,
+    /// Refuse unless so many entries are pending
+    #[arg(long, value_name = "N")]
+    pub expect_pending: Option<i64>,
+    /// Where.
+    #[command(flatten)]
+    pub server: PlanServerArgs,
+    /// Whether.
+    #[command(flatten)]
+    pub act: ActArgs,
+}
+
+/// `pelwatch seek`
+#[derive(Args, Debug, Clone)]
+pub struct SeekArgs {
+    /// The stream
+    pub stream: OsString,
+    /// The group
+    pub group: OsString,
+    /// Where to: an id, $, 0, +N or -N entries, 10m-ago, or 2026-11-30T12:00:00Z
+    #[arg(long, value_name = "PLACE", allow_hyphen_values = true)]
+    pub to: String,
+    /// A target past the last id is meant
+    #[arg(long)]
+    pub beyond_end: bool,
+    /// Refuse unless the cursor is here
+    #[arg(long, value_name = "ID")]
+    pub expect_cursor: Option<String>,
+    /// Where.
+    #[command(flatten)]
+    pub server: PlanServerArgs,
+    /// Whether.
+    #[command(flatten)]
+    pub act: ActArgs,
+}
+
 /// `pelwatch demo`
 #[derive(Args, Debug, Clone)]
 pub struct DemoArgs {
@@ -157,4 +274,11 @@ fn symptom(text: &str) -> Result<String, String> {
     }
     let all: Vec<&str> = crate::core::symptoms::ids().collect();
     Err(format!("there is no such symptom; there are {}", all.join(", ")))
+}
+
+fn idle_time(text: &str) -> Result<Duration, String> {
+    if text == "0" {
+        return Ok(Duration::ZERO);
+    }
+    humantime::parse_duration(text).map_err(|error| format!("{error}; write it as 5min or 1h"))
 }

@@ -5,6 +5,7 @@ pub mod cli;
 pub mod clock;
 pub mod core;
 pub mod demo;
+pub mod journal;
 pub mod report;
 pub mod run;
 pub mod source;

@@ -18,6 +18,8 @@ fn main() -> ExitCode {
     let result = runtime.block_on(async {
         match &cli.command {
             Some(Command::Snapshot(args)) => run::snapshot(args).await,
+            Some(Command::Claim(args)) => run::claim(args).await,
+            Some(Command::Seek(args)) => run::seek(args).await,
             Some(Command::Demo(args)) => run::demo(args).await,
             None => run::dashboard(&cli.server, &cli.watch, &cli.screen).await,
         }

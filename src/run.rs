@@ -1,12 +1,19 @@
 //! From the command line to an exit code: 0 done, 2 bad usage, 3 server not reached.
 
 use crate::{
-    cli::{DemoArgs, ScreenArgs, ServerArgs, SnapshotArgs, WatchArgs},
+    cli::{ActArgs, ClaimArgs, DemoArgs, ScreenArgs, SeekArgs, ServerArgs, SnapshotArgs, WatchArgs},
     clock::Clock,
-    core::{name::{Name, visible}, store::Settings},
+    core::{
+        id::EntryId,
+        name::{Name, visible},
+        outcome::Outcome,
+        plan::{Plan, claim::ClaimAsk, seek::{Place, SeekAsk}},
+        store::Settings,
+    },
     demo::{self, PrivateServer},
+    journal::{self, Journal},
     report,
-    source::{Link, LinkFault, Target, TargetError, target::Parts},
+    source::{Executor, Link, LinkFault, Planner, Stop, Target, TargetError, target::Parts},
     tui::{self, Options, Theme},
 };
 use std::{
@@ -37,6 +44,12 @@ pub enum Failure {
     /// The demo could not run.
     #[error(transparent)]
     Demo(#[from] crate::demo::DemoError),
+    /// A plan was refused; said already.
+    #[error("refused: {0}")]
+    Refused(String),
+    /// What became of an action is not known; said already.
+    #[error("{0}")]
+    Unknown(String),
     /// The terminal or the output failed.
     #[error("{0}")]
     Io(#[from] io::Error),
@@ -48,6 +61,8 @@ impl Failure {
         ExitCode::from(match self {
             Self::Usage(_) | Self::Target(_) => 2,
             Self::Link(_) | Self::Demo(_) => 3,
+            Self::Refused(_) => 4,
+            Self::Unknown(_) => 5,
             Self::Io(_) => 1,
         })
     }
@@ -203,4 +218,143 @@ async fn print_demo(socket: &Path, settings: Settings, length: Duration) -> Resu
         }
         tokio::time::sleep_until(next).await;
     }
+}
+
+/// Entries that nobody asked a min-idle for must have been idle for so long, in milliseconds, where no handling was observed.
+const CAUTIOUS_IDLE_MS: i64 = 300_000;
+
+/// `pelwatch claim`
+///
+/// # Errors
+/// When the server is not reached, the plan is refused, or the outcome is unknown.
+pub async fn claim(args: &ClaimArgs) -> Result<(), Failure> {
+    let target = target(&ServerArgs::from(&args.server))?;
+    let ask = ClaimAsk {
+        key: exact_name(&args.stream)?,
+        group: exact_name(&args.group)?,
+        target: exact_name(&args.to)?,
+        create: args.create,
+        min_idle_ms: args.min_idle.map_or(CAUTIOUS_IDLE_MS, |idle| idle.as_millis() as i64),
+        from: args.from.as_deref().map(exact_name).transpose()?,
+        limit: args.limit,
+        justid: !args.no_justid,
+    };
+    let mut desk = Desk::open(&args.act, target).await?;
+    let mut plan = desk.planner().claim(ask).await?;
+    if let Some(expected) = args.expect_pending {
+        let pending = desk.pending(&plan.ask.key, &plan.ask.group).await?;
+        if plan.refused.is_none() && pending != Some(expected) {
+            let found = pending.map_or("no such group".to_owned(), |pending| pending.to_string());
+            plan.refused = Some(format!("{expected} pending entries were expected, found: {found}"));
+        }
+    }
+    desk.finish(Plan::Claim(plan)).await
+}
+
+/// `pelwatch seek`
+///
+/// # Errors
+/// When the server is not reached, the plan is refused, or the outcome is unknown.
+pub async fn seek(args: &SeekArgs) -> Result<(), Failure> {
+    let target = target(&ServerArgs::from(&args.server))?;
+    let place = Place::parse(&args.to).map_err(|help| Failure::Usage(format!("--to {}: {help}", visible(args.to.as_bytes()))))?;
+    let expected = match &args.expect_cursor {
+        None => None,
+        Some(text) => {
+            let wrong = || Failure::Usage(format!("--expect-cursor {} is no id", visible(text.as_bytes())));
+            Some(EntryId::parse(text.as_bytes()).ok_or_else(wrong)?)
+        }
+    };
+    let ask = SeekAsk { key: exact_name(&args.stream)?, group: exact_name(&args.group)?, place, beyond_end: args.beyond_end };
+    let mut desk = Desk::open(&args.act, target).await?;
+    let mut plan = desk.planner().seek(ask).await?;
+    if let Some(expected) = expected
+        && plan.refused.is_none()
+        && plan.cursor != expected
+    {
+        plan.refused = Some(format!("the cursor was expected at {expected}, it is at {}", plan.cursor));
+    }
+    desk.finish(Plan::Seek(plan)).await
+}
+
+/// Where a plan from the shell is made and, if it is confirmed, carried out.
+struct Desk {
+    link: Link,
+    target: Target,
+    clock: Clock,
+    act: ActArgs,
+}
+
+impl Desk {
+    async fn open(act: &ActArgs, target: Target) -> Result<Self, Failure> {
+        let clock = Clock::start();
+        let link = Link::connect(&target, clock).await?;
+        Ok(Self { link, target, clock, act: act.clone() })
+    }
+
+    fn active_ms(&self) -> i64 {
+        self.act.active_within.as_millis() as i64
+    }
+
+    fn planner(&mut self) -> Planner<'_> {
+        let active_ms = self.active_ms();
+        Planner::new(&mut self.link, active_ms)
+    }
+
+    async fn pending(&mut self, key: &Name, group: &Name) -> Result<Option<i64>, Failure> {
+        Ok(self.planner().pending(key, group).await?)
+    }
+
+    async fn finish(mut self, plan: Plan) -> Result<(), Failure> {
+        let outcome = if self.act.execute && plan.refused().is_none() { Some(self.execute(&plan).await?) } else { None };
+        let text = match (&plan, self.act.json) {
+            (Plan::Claim(plan), true) => format!("{:#}\n", report::plans::claim_json(plan, outcome.as_ref())),
+            (Plan::Seek(plan), true) => format!("{:#}\n", report::plans::seek_json(plan, outcome.as_ref())),
+            _ => report::plans::text(&plan, outcome.as_ref(), &self.target.cli_words()),
+        };
+        io::stdout().lock().write_all(text.as_bytes())?;
+        match outcome {
+            Some(Outcome::Refused(why)) => Err(Failure::Refused(why)),
+            Some(unknown @ Outcome::Unknown(..)) => Err(Failure::Unknown(unknown.text())),
+            _ => plan.refused().map_or(Ok(()), |why| Err(Failure::Refused(why.to_owned()))),
+        }
+    }
+
+    async fn execute(&mut self, plan: &Plan) -> Result<Outcome, Failure> {
+        let typed = self.act.confirm.as_deref().map(exact_name).transpose()?;
+        if typed.as_ref() != Some(plan.group()) {
+            return Ok(Outcome::Refused("--confirm does not name the group".to_owned()));
+        }
+        let active_ms = self.active_ms();
+        let (target, clock) = (self.target.clone(), self.clock);
+        let mut executor = Executor::new(&mut self.link, &target, clock, active_ms);
+        Ok(carry_out(&mut executor, plan, target.endpoint(), clock, &Stop::default(), |_| {}).await)
+    }
+}
+
+/// Journal, action, journal. Without a journal nothing is sent.
+pub async fn carry_out(
+    executor: &mut Executor<'_>,
+    plan: &Plan,
+    endpoint: &str,
+    clock: Clock,
+    stop: &Stop,
+    progress: impl Fn(crate::source::Progress),
+) -> Outcome {
+    let path = journal::default_path(|name| std::env::var(name).ok());
+    let opened = path.ok_or_else(|| io::Error::other("neither XDG_STATE_HOME nor HOME is set")).and_then(|path| Journal::open(&path));
+    let mut journal = match opened {
+        Ok(journal) => journal,
+        Err(error) => return Outcome::Refused(format!("the journal cannot be written: {error}")),
+    };
+    if let Err(error) = journal.begin(clock.now().wall_ms, endpoint, plan) {
+        return Outcome::Refused(format!("the journal cannot be written: {error}"));
+    }
+    let mut outcome = executor.run(plan, stop, progress).await;
+    if let Err(error) = journal.end(clock.now().wall_ms, endpoint, plan, &outcome)
+        && let Outcome::Done(done) | Outcome::Unknown(_, done) = &mut outcome
+    {
+        done.note = Some(format!("the journal ({}) could not be completed: {error}", journal.path().display()));
+    }
+    outcome
 }

@@ -160,6 +160,22 @@ pub fn disabled_reason(app: &App, action: Action) -> Option<&'static str> {
     }
 }
 
+/// The table for the README, as Markdown.
+pub fn markdown() -> String {
+    let code = |key: &Key| format!("`{key}`");
+    let rows = BINDINGS.iter().map(|binding| {
+        let place = match binding.scope {
+            Scope::Everywhere => "everywhere",
+            Scope::Overview => "overview",
+            Scope::Group => "group",
+            Scope::Strip => "strip",
+        };
+        let keys: Vec<String> = binding.keys.iter().map(code).collect();
+        format!("| {} | {place} | {} |\n", keys.join(" "), binding.help)
+    });
+    format!("| key | where | what it does |\n|---|---|---|\n{}", rows.collect::<String>())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -89,18 +89,25 @@ impl Row<'_> {
 }
 
 impl App {
-    /// The rows that the filter lets through, in order.
-    pub fn rows(&self) -> Vec<Row<'_>> {
+    /// All rows, by name. A stream without one of the groups asked for has a row only if it was asked for itself.
+    pub fn every_row(&self) -> Vec<Row<'_>> {
         let store = self.shown();
         let wanted = &store.settings.groups;
         let mut rows: Vec<Row> = Vec::new();
         for stream in store.streams.values() {
             let before = rows.len();
             rows.extend(stream.groups.values().filter(|g| wanted.is_empty() || wanted.contains(g.name())).map(|group| Row { stream, group: Some(group) }));
-            if rows.len() == before {
+            let asked_for = stream.groups.is_empty() || store.settings.keys.contains(&stream.key);
+            if rows.len() == before && asked_for {
                 rows.push(Row { stream, group: None });
             }
         }
+        rows
+    }
+
+    /// The rows that the filter lets through, in order.
+    pub fn rows(&self) -> Vec<Row<'_>> {
+        let mut rows = self.every_row();
         rows.retain(|row| self.passes(row));
         // names break ties, so that equal rows never change places
         match self.order {

@@ -47,7 +47,8 @@ pub fn branches<'a>(app: &App, group: &'a GroupState) -> Vec<Branch<'a>> {
         (None, Some(summary)) => summary.holders.iter().map(|(name, count)| (Some(name), None, *count)).collect(),
         (None, None) => Vec::new(),
     };
-    let gone = |facts: Option<&ConsumerFacts>| facts.map_or(0, |c| c.idle_ms) > group.gone_after_ms(&app.store.settings);
+    let limit = group.gone_after_ms(&app.store.settings);
+    let gone = |facts: Option<&ConsumerFacts>| facts.map_or(0, |c| c.idle_ms) > limit;
     consumers.sort_by_key(|(name, facts, pending)| (Reverse(*pending > 0 && gone(*facts)), Reverse(*pending > 0), *name));
     if let Some(unowned) = group.unowned().filter(|n| *n > 0) {
         consumers.insert(0, (None, None, unowned));

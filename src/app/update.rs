@@ -67,7 +67,8 @@ pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
         effects.push(Effect::Plan { request: app.store.wants(&after, now.mono), interval_ms: app.interval_ms });
     }
     // a stream just found, or a group just opened, must not wait a whole interval for its first numbers
-    if refocused || (sampled && app.store.streams.values().any(|stream| stream.state == RowState::Loading)) {
+    let incomplete = app.store.is_searching() || app.store.streams.values().any(|stream| stream.state == RowState::Loading);
+    if refocused || (sampled && incomplete) {
         effects.push(Effect::PollNow);
     }
     effects

@@ -112,3 +112,7 @@ impl History {
         Rates { added: per_second(delta(first.added, last.added)), delivered: per_second(delivered), acked: per_second(acked) }
     }
 }
+
+#[cfg(test)]
+#[path = "history_tests.rs"]
+mod tests;

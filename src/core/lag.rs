@@ -137,7 +137,7 @@ pub fn resolve(inputs: &Inputs) -> Lag {
     }
     let trusted = reported.filter(|_| counters_agree(stream, group));
     match (trusted, family) {
-        (Some(n), LagFamily::B | LagFamily::C) if (1..=most).contains(&n) => return of(LagKind::Exact, n, None),
+        (Some(n), LagFamily::B | LagFamily::C) if (1..=most).contains(&n) && !counted_more(count, n) => return of(LagKind::Exact, n, None),
         (Some(n), LagFamily::A | LagFamily::Unknown) => match drift.or(untouched(stream)) {
             Some(drift) if family == LagFamily::A && (1..=most).contains(&(n - drift)) => {
                 return of(LagKind::Exact, n - drift, None);

@@ -11,6 +11,8 @@ pub mod known;
 pub mod lag;
 pub mod model;
 pub mod name;
+pub mod outcome;
+pub mod plan;
 pub mod sample;
 pub mod store;
 pub mod strip;

@@ -1,6 +1,6 @@
 //! Names of streams, groups and consumers: bytes that come from anywhere, shown without harm.
 
-use std::fmt;
+use std::fmt::{self, Write};
 use unicode_width::UnicodeWidthChar;
 
 /// A name as the server has it, byte for byte. Shown with [`Name::shown`], compared and sent as bytes.
@@ -34,7 +34,7 @@ impl Name {
                         push_visible(&mut out, c, true);
                     }
                     for byte in chunk.invalid() {
-                        out.push_str(&format!("\\x{byte:02x}"));
+                        let _ = write!(out, "\\x{byte:02x}");
                     }
                 }
                 out
@@ -63,7 +63,7 @@ impl fmt::Display for Name {
 /// Lower-case hex of any bytes.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut out, byte| {
-        out.push_str(&format!("{byte:02x}"));
+        let _ = write!(out, "{byte:02x}");
         out
     })
 }
@@ -77,7 +77,7 @@ pub fn visible(bytes: &[u8]) -> String {
             push_visible(&mut out, c, false);
         }
         for byte in chunk.invalid() {
-            out.push_str(&format!("\\x{byte:02x}"));
+            let _ = write!(out, "\\x{byte:02x}");
         }
     }
     out
@@ -101,11 +101,11 @@ fn push_visible(out: &mut String, c: char, escape_backslash: bool) {
             // as bytes, so that a C1 control reads as what was sent
             let mut buffer = [0; 4];
             for byte in c.encode_utf8(&mut buffer).bytes() {
-                out.push_str(&format!("\\x{byte:02x}"));
+                let _ = write!(out, "\\x{byte:02x}");
             }
         }
         c if direction || blank || private || c.is_control() || c.width().unwrap_or(0) == 0 => {
-            out.push_str(&format!("\\u{{{:x}}}", c as u32));
+            let _ = write!(out, "\\u{{{:x}}}", c as u32);
         }
         c => out.push(c),
     }

@@ -73,6 +73,8 @@ pub struct ScanRequest {
     pub cursor: String,
     /// Glob for MATCH, bytes as typed; `None` for all.
     pub pattern: Option<Name>,
+    /// Steps that may be taken one after the other, each with a COUNT of 1,000.
+    pub steps: usize,
 }
 
 /// Why a part of the sample has no value.
@@ -202,6 +204,9 @@ impl Cost {
     }
 }
 
+/// Field and value of an entry, byte for byte.
+pub type Field = (Vec<u8>, Vec<u8>);
+
 /// One entry, fetched because somebody wants to read it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryPayload {
@@ -210,5 +215,5 @@ pub struct EntryPayload {
     /// The entry.
     pub id: EntryId,
     /// Its fields in order, or `None` when the entry is no longer in the stream.
-    pub fields: Part<Option<Vec<(Vec<u8>, Vec<u8>)>>>,
+    pub fields: Part<Option<Vec<Field>>>,
 }

@@ -13,8 +13,16 @@ pub struct Window {
     /// Covered span, inclusive; `None` while nothing was fetched.
     span: Option<(EntryId, EntryId)>,
     /// The stream as the window last saw it, to notice deletes that it did not.
-    seen: Option<(i64, Option<i64>)>,
+    seen: Option<Seen>,
     trusted: bool,
+}
+
+/// What tells how many entries were removed since.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    length: i64,
+    entries_added: Option<i64>,
+    last_generated: EntryId,
 }
 
 /// A window keeps at most so many ids; the ends farthest from the cursor are let go.
@@ -23,25 +31,44 @@ const MOST_IDS: usize = 4000;
 impl Window {
     /// Takes in what a tick fetched of the stream, and drops what was trimmed meanwhile.
     pub fn update(&mut self, facts: &StreamFacts, ranges: &[(RangeRequest, &RangeIds)], keep_near: EntryId) {
-        let pruned = self.prune(facts);
-        let (before, mut added) = (self.ids.len(), 0);
-        let replaced = ranges.iter().fold(false, |replaced, (request, reply)| self.merge(facts, *request, reply) || replaced);
-        added += self.ids.len().saturating_sub(before);
-        self.trusted = match self.seen {
-            _ if replaced => true,
-            Some((length, entries_added)) => {
-                let grown = match (entries_added, facts.entries_added.value()) {
-                    (Some(old), Some(new)) => Some(new - old),
-                    // before 7.0 nothing counts additions but the window itself, if it follows the tail
-                    _ => self.reaches_end(facts).then_some(added as i64),
-                };
-                let removed = grown.map(|grown| length + grown - facts.length);
-                self.trusted && removed == Some(pruned as i64) || self.is_complete(facts)
-            }
-            None => false,
-        };
-        self.seen = Some((facts.length, facts.entries_added.value()));
+        let pruned = self.prune(facts) as i64;
+        // a delete inside that nobody saw: more is gone than what fell off the ends
+        let intact = self.trusted && self.removed(facts, ranges) == Some(pruned);
+        if !intact && is_whole_view(facts, ranges) {
+            *self = Self::default();
+        }
+        let afresh = self.span.is_none();
+        for (index, (request, reply)) in ranges.iter().enumerate() {
+            let replaced = self.merge(facts, *request, reply);
+            self.trusted = replaced || if index == 0 { intact && !afresh } else { self.trusted };
+        }
+        if ranges.is_empty() {
+            self.trusted = intact;
+        }
+        self.trusted |= self.is_complete(facts);
+        let entries_added = facts.entries_added.value();
+        self.seen = Some(Seen { length: facts.length, entries_added, last_generated: facts.last_generated });
         self.bound(keep_near);
+    }
+
+    /// How many entries were removed since the last tick, at least of those that were there then; `None` where it cannot be
+    /// told.
+    fn removed(&self, facts: &StreamFacts, ranges: &[(RangeRequest, &RangeIds)]) -> Option<i64> {
+        let seen = self.seen?;
+        let grown = if facts.last_generated == seen.last_generated {
+            0
+        } else if let Some((old, new)) = seen.entries_added.zip(facts.entries_added.value()) {
+            new - old
+        } else {
+            // before 7.0 nothing counts additions but who sees them all
+            let from = seen.last_generated.next()?;
+            let (_, reply) = ranges.iter().find(|(request, reply)| {
+                let (lo, hi) = covered(facts, *request, reply);
+                lo <= from && hi >= facts.last_generated
+            })?;
+            reply.ids.iter().filter(|id| **id >= from).count() as i64
+        };
+        Some(seen.length + grown - facts.length)
     }
 
     fn prune(&mut self, facts: &StreamFacts) -> usize {
@@ -58,23 +85,15 @@ impl Window {
         before - self.ids.len()
     }
 
-    /// Adds one reply; true if it stands alone or replaced all that was known.
+    /// Adds one reply; true if nothing is left that another tick fetched.
     fn merge(&mut self, facts: &StreamFacts, request: RangeRequest, reply: &RangeIds) -> bool {
-        let ids = &reply.ids;
-        let full = ids.len() >= request.count;
-        let end = facts.last_generated.max(request.from);
-        let (lo, hi) = match (request.backward, full) {
-            (false, false) => (request.from, end),
-            (false, true) => (request.from, ids.last().copied().unwrap_or(end)),
-            (true, false) => (EntryId::MIN, request.from),
-            (true, true) => (ids.first().copied().unwrap_or(EntryId::MIN), request.from),
-        };
+        let (lo, hi) = covered(facts, request, reply);
         let touches = self.span.is_some_and(|(old_lo, old_hi)| {
             lo <= old_hi.next().unwrap_or(EntryId::MAX) && old_lo <= hi.next().unwrap_or(EntryId::MAX)
         });
-        let inside = self.ids.range(lo..=hi).copied().collect::<Vec<_>>();
         if touches {
             // what was known of this part is replaced, so that deletes inside it show
+            let inside: Vec<EntryId> = self.ids.range(lo..=hi).copied().collect();
             for id in inside {
                 self.ids.remove(&id);
             }
@@ -83,9 +102,8 @@ impl Window {
             self.ids.clear();
             self.span = Some((lo, hi));
         }
-        let known_before = touches && self.span.is_some_and(|span| span != (lo, hi)) ;
-        self.ids.extend(ids.iter().copied());
-        !known_before
+        self.ids.extend(reply.ids.iter().copied());
+        self.span == Some((lo, hi))
     }
 
     fn bound(&mut self, near: EntryId) {
@@ -166,6 +184,28 @@ impl Window {
         }
         Some(Count { entries: self.ids.range(after..).count() as i64, complete: self.reaches_end(facts) })
     }
+}
+
+/// The part of the stream that a reply says all of.
+fn covered(facts: &StreamFacts, request: RangeRequest, reply: &RangeIds) -> (EntryId, EntryId) {
+    let full = reply.ids.len() >= request.count;
+    let end = facts.last_generated.max(request.from);
+    match (request.backward, full) {
+        (false, false) => (request.from, end),
+        (false, true) => (request.from, reply.ids.last().copied().unwrap_or(end)),
+        (true, false) => (EntryId::MIN, request.from),
+        (true, true) => (reply.ids.first().copied().unwrap_or(EntryId::MIN), request.from),
+    }
+}
+
+/// Whether the replies look both ways from one id, as `wants` asks for where the window can no longer be trusted: enough to
+/// begin it again.
+fn is_whole_view(facts: &StreamFacts, ranges: &[(RangeRequest, &RangeIds)]) -> bool {
+    let back = ranges.iter().find(|(request, _)| request.backward).map(|(request, _)| request.from);
+    back.is_some_and(|from| {
+        let onward = |(request, _): &(RangeRequest, &RangeIds)| !request.backward && Some(request.from) == from.next();
+        from >= facts.last_generated || ranges.iter().any(onward)
+    })
 }
 
 /// The state of one entry for one group.

@@ -1,6 +1,7 @@
 //! Headless outputs from the same store that the screen shows.
 
 mod json;
+pub mod plans;
 mod reading;
 mod text;
 

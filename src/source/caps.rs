@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn without_info_hello_tells() {
-        let hello = Value::Array(["server", "redis", "version", "8.2.3", "role", "replica"].map(|t| info(t)).to_vec());
+        let hello = Value::Array(["server", "redis", "version", "8.2.3", "role", "replica"].map(info).to_vec());
         let facts = server(&hello, &Value::Nil, &Value::Nil);
         assert_eq!((facts.flavor.as_str(), facts.version.as_str(), facts.role.as_deref()), ("redis", "8.2.3", Some("replica")));
     }

@@ -6,7 +6,7 @@ use crate::core::{
     known::Known,
     model::{ConsumerFacts, GroupFacts, PendingRow, PendingSummary, StreamFacts},
     name::{Name, visible},
-    sample::{Fault, Part, RangeIds},
+    sample::{Fault, Field, Part, RangeIds},
 };
 use redis::{ServerError, Value};
 
@@ -36,17 +36,17 @@ pub fn weight(value: &Value) -> u64 {
         1 + digits(len) + 2 + len as u64 + 2
     }
     match value {
-        Value::Nil => 5,
+        Value::Nil | Value::Okay => 5,
         Value::Int(n) => 3 + n.to_string().len() as u64,
         Value::BulkString(bytes) => bulk(bytes.len()),
         Value::Array(items) | Value::Set(items) => 3 + digits(items.len()) + items.iter().map(weight).sum::<u64>(),
-        Value::Map(items) => 3 + digits(items.len()) + items.iter().map(|(k, v)| weight(k) + weight(v)).sum::<u64>(),
+        // a flat array in RESP2
+        Value::Map(items) => 3 + digits(items.len() * 2) + items.iter().map(|(k, v)| weight(k) + weight(v)).sum::<u64>(),
         Value::SimpleString(text) => 3 + text.len() as u64,
-        Value::Okay => 5,
         Value::Double(_) => 12,
         Value::Boolean(_) => 4,
         Value::VerbatimString { text, .. } => bulk(text.len() + 4),
-        Value::ServerError(error) => 4 + (error.code().len() + error.details().map_or(0, str::len)) as u64,
+        Value::ServerError(error) => 3 + (error.code().len() + error.details().map_or(0, |details| 1 + details.len())) as u64,
         Value::Attribute { data, .. } => weight(data),
         Value::Push { data, .. } => data.iter().map(weight).sum(),
         _ => 8,
@@ -65,8 +65,7 @@ fn items(value: &Value) -> Option<&[Value]> {
 fn bytes(value: &Value) -> Option<&[u8]> {
     match value {
         Value::BulkString(bytes) => Some(bytes),
-        Value::SimpleString(text) => Some(text.as_bytes()),
-        Value::VerbatimString { text, .. } => Some(text.as_bytes()),
+        Value::SimpleString(text) | Value::VerbatimString { text, .. } => Some(text.as_bytes()),
         Value::Okay => Some(b"OK"),
         _ => None,
     }
@@ -186,7 +185,8 @@ pub fn summary(value: &Value) -> Part<PendingSummary> {
     let value = part(value)?;
     let list = items(value).ok_or_else(what)?;
     let total = list.first().and_then(number).ok_or_else(what)?;
-    let holders = list.get(3).and_then(items).unwrap_or(&[]).iter().map(|pair| {
+    // nobody to be named is an empty list or nil; anything else would make every entry look unowned
+    let holders = list.get(3).and_then(items).ok_or_else(what)?.iter().map(|pair| {
         let pair = items(pair)?;
         Some((name(pair.first()?)?, number(pair.get(1)?)?))
     });
@@ -217,9 +217,6 @@ pub fn range_ids(value: &Value, backward: bool) -> Part<RangeIds> {
     Ok(RangeIds { ids, bytes: weight(value) })
 }
 
-/// Field and value of an entry, byte for byte.
-pub type Field = (Vec<u8>, Vec<u8>);
-
 pub fn entry(value: &Value) -> Part<Option<Vec<Field>>> {
     let list = items(part(value)?).ok_or_else(|| odd("XRANGE"))?;
     let Some(entry) = list.first().and_then(items) else { return Ok(None) };
@@ -239,7 +236,7 @@ pub fn scan(value: &Value) -> Part<(String, Vec<Name>)> {
 /// TIME in milliseconds since 1970.
 pub fn time_ms(value: &Value) -> Option<i64> {
     let list = items(value)?;
-    Some(number(list.first()?)?.checked_mul(1000)? + number(list.get(1)?)? / 1000)
+    number(list.first()?)?.checked_mul(1000)?.checked_add(number(list.get(1)?)? / 1000)
 }
 
 /// A text such as INFO's.

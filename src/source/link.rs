@@ -8,12 +8,15 @@ use crate::{
         model::ServerFacts,
         name::{Name, visible},
         sample::{
-            Cost, EntryPayload, Fault, GroupDetail, Part, Request, Sample, ScanRequest, ScanSample, StreamRequest, StreamSample,
+            Cost, EntryPayload, Fault, Field, GroupDetail, Part, Request, Sample, ScanRequest, ScanSample, StreamRequest, StreamSample,
         },
     },
 };
 use redis::{AsyncConnectionConfig, Cmd, ErrorKind, Pipeline, RedisError, Value, aio::MultiplexedConnection};
-use std::time::{Duration, Instant};
+use std::{
+    borrow::Cow,
+    time::{Duration, Instant},
+};
 
 /// Why the server cannot be heard.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -135,7 +138,7 @@ impl Link {
     }
 
     /// Sends commands as one pipeline: one round trip, an answer or an error for each.
-    async fn send(&mut self, commands: &[Cmd]) -> Result<(Vec<Value>, Cost), LinkFault> {
+    pub(super) async fn send(&mut self, commands: &[Cmd]) -> Result<(Vec<Value>, Cost), LinkFault> {
         if commands.is_empty() {
             return Ok((Vec::new(), Cost::default()));
         }
@@ -305,9 +308,35 @@ impl Link {
     }
 }
 
+impl Link {
+    /// The request without groups that are gone, where a name is no text. The server repeats names in its errors as they are,
+    /// and a line that is no text breaks the connection in the library below: it would be made again, asked the same, and
+    /// break again, for ever. One more round trip, and for such names only.
+    async fn without_gone<'a>(&mut self, request: &'a Request, cost: &mut Cost) -> Result<Cow<'a, Request>, LinkFault> {
+        let is_text = |name: &Name| std::str::from_utf8(name.bytes()).is_ok();
+        let is_odd = |stream: &StreamRequest| {
+            !stream.groups.is_empty()
+                && (!is_text(&stream.key) || stream.groups.iter().any(|group| !is_text(&group.name)))
+        };
+        let asks: Vec<Cmd> = request.streams.iter().filter(|s| is_odd(s)).map(|s| commands::xinfo_groups(&s.key)).collect();
+        if asks.is_empty() {
+            return Ok(Cow::Borrowed(request));
+        }
+        let (replies, more) = self.send(&asks).await?;
+        cost.add(more);
+        let mut request = request.clone();
+        for (stream, reply) in request.streams.iter_mut().filter(|stream| is_odd(stream)).zip(&replies) {
+            let there = decode::groups(reply).unwrap_or_default();
+            stream.groups.retain(|group| there.iter().any(|found| found.name == group.name));
+        }
+        Ok(Cow::Owned(request))
+    }
+}
+
 impl Source for Link {
     async fn sample(&mut self, request: &Request) -> Result<Sample, LinkFault> {
         let mut cost = std::mem::take(&mut self.owed);
+        let request = &*self.without_gone(request, &mut cost).await?;
         let with_time = !self.caps.is_denied("TIME");
         let with_info = request.server && self.greeted.is_none() && !self.caps.is_denied("INFO");
         let mut commands = Vec::new();
@@ -368,7 +397,20 @@ impl Source for Link {
             }
         }
         if let (Some(scan), Some(reply)) = (&request.scan, scan_reply) {
-            sample.scan = Some(self.scan(scan, &reply, &mut cost).await?);
+            let mut found = self.scan(scan, &reply, &mut cost).await?;
+            for _ in 1..scan.steps {
+                if found.cursor == "0" || found.fault.is_some() {
+                    break;
+                }
+                let next = ScanRequest { cursor: found.cursor.clone(), ..scan.clone() };
+                let (replies, more) = self.send(&[commands::scan(&next, !self.caps.no_scan_type)]).await?;
+                cost.add(more);
+                let mut step = self.scan(&next, &replies[0], &mut cost).await?;
+                found.keys.append(&mut step.keys);
+                found.cursor = step.cursor;
+                found.fault = step.fault;
+            }
+            sample.scan = Some(found);
         }
         sample.server = self.greeted.take().or(sample.server);
         sample.denied = self.caps.denied.iter().copied().collect();
@@ -378,7 +420,7 @@ impl Source for Link {
 
     async fn entry(&mut self, key: &Name, id: EntryId) -> Result<EntryPayload, LinkFault> {
         let (replies, _) = self.send(&[commands::one_entry(key, id)]).await?;
-        let fields: Part<Option<Vec<decode::Field>>> = replies.first().map_or(Ok(None), decode::entry);
+        let fields: Part<Option<Vec<Field>>> = replies.first().map_or(Ok(None), decode::entry);
         Ok(EntryPayload { key: key.clone(), id, fields })
     }
 }

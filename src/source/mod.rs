@@ -3,11 +3,15 @@
 mod caps;
 mod commands;
 mod decode;
+mod executor;
 mod link;
+mod planner;
 mod poller;
 pub mod target;
 
 pub use decode::weight;
+pub use executor::{Executor, Progress, Stop};
+pub use planner::Planner;
 pub use link::{Link, LinkFault};
 pub use poller::{Order, Plan, Poller, Report};
 pub use target::{Target, TargetError};

@@ -45,7 +45,7 @@ pub struct Parts {
     pub db: Option<i64>,
     /// --user
     pub user: Option<String>,
-    /// -a, REDISCLI_AUTH or what --askpass read
+    /// -a, `REDISCLI_AUTH` or what `--askpass` read
     pub password: Option<String>,
 }
 

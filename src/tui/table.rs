@@ -2,7 +2,7 @@
 
 use super::theme::Theme;
 use crate::app::{
-    cells::{pad, width},
+    cells::{cut, pad, width},
     screen::{Bar, Column, Line, Span, Table, TableRow, Tone},
 };
 use ratatui::{Frame, layout::Rect, text};
@@ -10,11 +10,17 @@ use ratatui::{Frame, layout::Rect, text};
 /// What belongs to the row above stands a little in.
 const INDENT: &str = "    ";
 
+/// Whether a cell has the rest of its row for itself: words in place of values, which need no column.
+fn spans(table: &Table, row: &TableRow, index: usize) -> bool {
+    let rest = row.cells.get(index + 1..).unwrap_or_default();
+    !table.columns[index].right && !rest.is_empty() && rest.iter().all(|cell| cell.text.is_empty())
+}
+
 /// Columns that fit, with their widths. The ones that grow share what is left.
 fn fit(table: &Table, room: usize) -> Vec<(usize, usize)> {
     let needed = |index: usize, column: &Column| {
         let indent = |row: &TableRow| if row.nested && index == 0 { INDENT.len() } else { 0 };
-        let content = table.rows.iter().map(|row| row.cells.get(index).map_or(0, |cell| width(&cell.text) + indent(row))).max().unwrap_or(0);
+        let content = table.rows.iter().filter(|row| !spans(table, row, index)).map(|row| row.cells.get(index).map_or(0, |cell| width(&cell.text) + indent(row))).max().unwrap_or(0);
         content.clamp(column.least, column.most)
     };
     let mut kept: Vec<(usize, &Column)> = table.columns.iter().enumerate().collect();
@@ -62,17 +68,17 @@ pub fn draw_table(frame: &mut Frame, area: Rect, table: &Table, theme: &Theme) {
     for (offset, row) in table.rows.iter().skip(start).take(height).enumerate() {
         let picked = table.selected == Some(start + offset);
         let mut cells = vec![Span { text: if picked { "▌ " } else { "  " }.to_owned(), tone: Tone::Accent, bold: picked }];
-        let last = row.cells.iter().rposition(|cell| !cell.text.is_empty());
-        let mut room = usize::from(area.width) - 2;
         for (index, width) in &widths {
             let Some(cell) = row.cells.get(*index) else { continue };
             let indent = if row.nested && *index == 0 { INDENT } else { "" };
-            let right = table.columns[*index].right;
-            // words in place of a row's numbers, such as why there are none, take the room of those
-            let width = if last == Some(*index) && !right { room } else { *width };
-            let text = pad(&format!("{indent}{}", cell.text), width, right) + " ";
+            let rest = usize::from(area.width).saturating_sub(line_width(&cells) + 1);
+            let alone = spans(table, row, *index);
+            let width = if alone { rest } else { *width };
+            let text = pad(&format!("{indent}{}", cell.text), width, table.columns[*index].right) + " ";
             cells.push(Span { text, tone: cell.tone, bold: cell.bold || picked });
-            room = room.saturating_sub(width + 1);
+            if alone {
+                break;
+            }
         }
         line(area.y + 1 + offset as u16, theme.line(&cells), frame);
     }
@@ -85,6 +91,25 @@ pub fn draw_table(frame: &mut Frame, area: Rect, table: &Table, theme: &Theme) {
 
 fn line_width(line: &Line) -> usize {
     line.iter().map(|span| width(&span.text)).sum()
+}
+
+/// The line in at most `cells` cells, its end replaced by `…` where it does not fit.
+pub fn cut_line(line: &Line, cells: usize) -> Line {
+    if line_width(line) <= cells {
+        return line.clone();
+    }
+    let (mut out, mut room) = (Line::new(), cells);
+    for span in line {
+        let needed = width(&span.text);
+        if needed >= room {
+            // the blank makes the text too long, so that the cut always shows
+            out.push(Span { text: cut(&format!("{} ", span.text), room), ..span.clone() });
+            break;
+        }
+        room -= needed;
+        out.push(span.clone());
+    }
+    out
 }
 
 /// Draws a bar: what does not fit goes by rank, the highest first.
@@ -111,8 +136,10 @@ pub fn draw_bar(frame: &mut Frame, area: Rect, bar: &Bar, theme: &Theme) {
         }
         out
     };
-    let right = joined(right);
-    let width = line_width(&right).min(room) as u16;
-    frame.render_widget(theme.line(&joined(left)), area);
+    let right = cut_line(&joined(right), room);
+    let width = line_width(&right) as u16;
+    let gap = if width > 0 { GAP } else { 0 };
+    let left = cut_line(&joined(left), room.saturating_sub(usize::from(width) + gap));
+    frame.render_widget(theme.line(&left), area);
     frame.render_widget(theme.line(&right), Rect { x: area.right() - width, width, ..area });
 }

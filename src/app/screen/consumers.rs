@@ -18,7 +18,8 @@ use crate::{
 /// known. The same word is never used for both (case 05).
 fn columns(with_inactive: bool) -> Vec<Column> {
     let mut columns = vec![
-        Column { title: "consumer", least: 12, most: 34, rank: 0, right: false },
+        // an entry's id in full, or rows cannot be told apart
+        Column { title: "consumer", least: 20, most: 34, rank: 0, right: false },
         Column { title: "pending", least: 7, most: 8, rank: 0, right: true },
         Column { title: "oldest", least: 7, most: 7, rank: 0, right: true },
         Column { title: "ages", least: 5, most: 5, rank: 3, right: false },
@@ -133,15 +134,15 @@ fn histogram(ages: &[i64]) -> String {
 
 fn entry_row(stream: &StreamState, group: &GroupState, row: &PendingRow, with_inactive: bool, now: Mono) -> TableRow {
     let idle = row.idle_ms.map(|ms| aged(ms, group.pel.at, now));
-    let payload = match stream.has_entry(row.id) {
-        Some(false) => span("payload gone", Tone::Critical),
+    let fate = match stream.has_entry(row.id) {
+        Some(false) => span("gone", Tone::Critical),
+        _ if row.id > group.facts.cursor => span("ahead", Tone::Info),
         Some(true) => span("present", Tone::Dim),
         None => span("", Tone::Dim),
     };
-    let ahead = if row.id > group.facts.cursor { " ahead" } else { "" };
     let mut cells = vec![
-        span(format!("{}{ahead}", row.id), Tone::Plain),
-        span("", Tone::Dim),
+        span(row.id.to_string(), Tone::Plain),
+        fate,
         idle.map_or(span("free", Tone::Warn), |ms| span(age(ms), heat(ms))),
         span("", Tone::Dim),
         deliveries(row.deliveries),
@@ -149,7 +150,7 @@ fn entry_row(stream: &StreamState, group: &GroupState, row: &PendingRow, with_in
     if with_inactive {
         cells.push(span("", Tone::Dim));
     }
-    cells.push(payload);
+    cells.push(span("", Tone::Dim));
     TableRow { cells, nested: true }
 }
 

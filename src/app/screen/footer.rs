@@ -30,8 +30,9 @@ pub fn view(app: &App) -> Bar {
             Action::Pause if app.frozen.is_some() => "go on",
             _ => binding.word,
         };
-        // help and quit stay to the last
-        let rank = if matches!(binding.action, Action::Help | Action::Quit) { 0 } else { 1 + index as u8 };
+        // help, quit and the way out of a pause stay to the last
+        let stays = matches!(binding.action, Action::Help | Action::Quit) || (binding.action == Action::Pause && app.frozen.is_some());
+        let rank = if stays { 0 } else { 1 + index as u8 };
         left.push((rank, vec![bold(binding.keys[0].to_string(), Tone::Accent), span(format!(" {word}"), Tone::Dim)]));
     }
     Bar { left, right: Vec::new() }

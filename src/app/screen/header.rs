@@ -11,7 +11,7 @@ use crate::{
 
 pub fn view(app: &App, now: Now, clock: &str) -> Bar {
     let store = app.shown();
-    let mut left: Vec<(u8, Line)> = vec![(0, vec![bold("pelwatch", Tone::Accent)])];
+    let mut left: Vec<(u8, Line)> = vec![(1, vec![bold("pelwatch", Tone::Accent)])];
     left.push((0, severity(app)));
     left.push((4, vec![span("RO", Tone::Dim)]));
     let server = &store.server;
@@ -29,9 +29,9 @@ pub fn view(app: &App, now: Now, clock: &str) -> Bar {
 }
 
 fn severity(app: &App) -> Line {
-    let rows = app.shown().groups().filter_map(|(_, group)| group.judgement.level());
+    let rows = app.every_row();
     let (mut critical, mut warn) = (0, 0);
-    for level in rows {
+    for level in rows.iter().filter_map(super::super::overview::Row::level) {
         match level {
             Level::Critical => critical += 1,
             Level::Warn => warn += 1,
@@ -46,7 +46,8 @@ fn severity(app: &App) -> Line {
         let gap = if line.is_empty() { "" } else { "  " };
         line.push(bold(format!("{gap}! {warn} warn"), Tone::Warn));
     }
-    if line.is_empty() && app.shown().ticks > 0 {
+    // where nothing was judged, nothing is known to be quiet
+    if line.is_empty() && rows.iter().any(|row| row.group.is_some()) {
         line.push(span("✓ quiet", Tone::Dim));
     }
     line
@@ -63,7 +64,8 @@ fn right(app: &App, now: Now, clock: &str) -> Vec<(u8, Line)> {
             let gone = age(now.mono.since(*since) as i64);
             let wait = retry_at.since(now.mono).div_ceil(1000);
             let next = if wait == 0 { "trying now".to_owned() } else { format!("next try in {wait} s") };
-            right.push((0, vec![bold(format!("○ no answer for {gone}"), Tone::Critical), span(format!(", {next}"), Tone::Warn)]));
+            right.push((0, vec![bold(format!("○ no answer for {gone}"), Tone::Critical)]));
+            right.push((2, vec![span(next, Tone::Warn)]));
             right.push((4, vec![span(why, Tone::Dim)]));
         }
         LinkState::Up if app.store.ticks == 0 => right.push((0, vec![span("connecting", Tone::Dim)])),

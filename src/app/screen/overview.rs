@@ -6,7 +6,8 @@ use crate::{
     core::{
         history::History,
         lag::LagKind,
-        store::{Extreme, GroupState, RowState},
+        sample::Fault,
+        store::{Extreme, GroupState, RowState, StreamState},
         symptoms::Level,
         time::{Now, age},
     },
@@ -59,9 +60,12 @@ pub fn view(app: &App, now: Now) -> OverviewView {
         title.push(span(format!(" matching {}", crate::core::name::visible(app.filter.as_bytes())), Tone::Accent));
     }
     title.push(span(format!(", by {}{}", app.order.word(), if app.reversed { ", turned round" } else { "" }), Tone::Dim));
-    let number = match troubled {
-        0 => vec![span(format!("{groups} groups, all quiet"), Tone::Dim)],
-        n => vec![bold(format!("{n} of {groups} need a look"), Tone::Warn)],
+    let number = match (groups, troubled) {
+        (0, 0) => Line::new(),
+        (1, 0) => vec![span("1 group, quiet", Tone::Dim)],
+        (n, 0) => vec![span(format!("{n} groups, all quiet"), Tone::Dim)],
+        (_, 1) => vec![bold(format!("1 of {} needs a look", rows.len()), Tone::Warn)],
+        (_, n) => vec![bold(format!("{n} of {} need a look", rows.len()), Tone::Warn)],
     };
     let most = usize::from(app.size.1).max(10);
     let all = rows.len();
@@ -91,14 +95,19 @@ fn why_empty(app: &App) -> Vec<Line> {
     if store.discovery.complete {
         return vec![
             line("There is no stream in this database."),
-            vec![span("One that is created shows up here by itself. To see what this looks like: pelwatch demo", Tone::Dim)],
+            vec![span("One that is created shows up here by itself.", Tone::Dim)],
+            vec![span("To see what this looks like: pelwatch demo", Tone::Dim)],
         ];
     }
     vec![vec![span("Looking for streams …", Tone::Dim)]]
 }
 
 fn table_row(app: &App, row: &Row, now: Now) -> TableRow {
-    let mark = level_mark(row.level().filter(|level| *level > Level::Info));
+    let mark = match (row.level().filter(|level| *level > Level::Info), row.group, &row.stream.groups_fault) {
+        (None, None, Some(_)) => span("?", Tone::Warn),
+        (None, None, None) => Span::default(),
+        (level, ..) => level_mark(level),
+    };
     let name = |text: String| span(text, Tone::Plain);
     let mut cells = vec![mark, name(row.stream.key.shown())];
     let Some(group) = row.group else {
@@ -106,7 +115,8 @@ fn table_row(app: &App, row: &Row, now: Now) -> TableRow {
             (RowState::Loading, _) => span("…", Tone::Dim),
             (RowState::Fault(fault), _) => span(fault.words(), Tone::Warn),
             (RowState::Ok, Some(fault)) => span(format!("groups: {}", fault.words()), Tone::Warn),
-            (RowState::Ok, None) => span("no groups", Tone::Dim),
+            (RowState::Ok, None) if row.stream.groups.is_empty() => span("no groups", Tone::Dim),
+            (RowState::Ok, None) => span("no such group", Tone::Dim),
         };
         cells.push(words);
         cells.resize(COLUMNS.len(), Span::default());
@@ -223,9 +233,28 @@ fn drain_cell(group: &GroupState) -> Span {
     }
 }
 
+/// Why there is nothing to judge, in a sentence; the server's own words where it gave any.
+fn why_no_group(stream: &StreamState) -> String {
+    let server = |fault: &Fault| match fault {
+        Fault::Denied(text) | Fault::Other(text) => format!("the server says: {text}"),
+        other => other.words(),
+    };
+    match (&stream.state, &stream.groups_fault) {
+        (RowState::Loading, _) => "Not answered yet.".to_owned(),
+        (RowState::Fault(Fault::Missing), _) => "There is no such key. It shows up by itself when it is created.".to_owned(),
+        (RowState::Fault(Fault::WrongType), _) => "The key holds something that is not a stream.".to_owned(),
+        (RowState::Fault(fault), _) => format!("It cannot be read; {}", server(fault)),
+        (RowState::Ok, Some(fault)) => format!("Its groups cannot be read; {}", server(fault)),
+        (RowState::Ok, None) if stream.groups.is_empty() => {
+            format!("{} entries are retained, and no group reads them.", stream.facts.as_ref().map_or(0, |facts| facts.length))
+        }
+        (RowState::Ok, None) => "It has groups, but none of those asked for.".to_owned(),
+    }
+}
+
 fn details(row: &Row) -> (Line, Vec<SymptomItem>, String) {
     let Some(group) = row.group else {
-        return (vec![bold(row.stream.key.shown(), Tone::Plain)], Vec::new(), String::new());
+        return (vec![bold(row.stream.key.shown(), Tone::Plain)], Vec::new(), why_no_group(row.stream));
     };
     let title = vec![bold(row.stream.key.shown(), Tone::Plain), span(" › ", Tone::Dim), bold(group.name().shown(), Tone::Plain)];
     let findings = group.judgement.findings.iter().chain(&row.stream.findings);

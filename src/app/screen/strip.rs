@@ -17,11 +17,11 @@ pub fn lines(app: &App, stream: &StreamState, group: &GroupState, now: Now) -> V
     let room = usize::from(app.size.0).saturating_sub(4).max(10);
     let Some(facts) = &stream.facts else { return Vec::new() };
     if facts.length == 0 && group.facts.pending == 0 {
-        return vec![vec![span("The stream is empty.", Tone::Dim)], Vec::new(), Vec::new(), counts(facts, group)];
+        return vec![vec![span("The stream is empty.", Tone::Dim)], Vec::new(), Vec::new(), counts(stream, facts, group)];
     }
     let cells = group.cells(stream);
     if cells.is_empty() && app.zoom != Zoom::Stream {
-        return vec![vec![span("fetching the entries around the cursor …", Tone::Dim)], Vec::new(), Vec::new(), counts(facts, group)];
+        return vec![vec![span("fetching the entries …", Tone::Dim)], Vec::new(), Vec::new(), counts(stream, facts, group)];
     }
     let picked = (app.pane == Pane::Strip).then_some(app.entry.unwrap_or(group.facts.cursor));
     let look = Look { group, picked, now: now.mono, room };
@@ -31,17 +31,17 @@ pub fn lines(app: &App, stream: &StreamState, group: &GroupState, now: Now) -> V
         Zoom::Stream => whole(stream, facts, &look),
     };
     lines.truncate(2);
-    lines.push(proportions(facts, group, room));
-    lines.push(counts(facts, group));
+    lines.push(proportions(stream, facts, group, room));
+    lines.push(counts(stream, facts, group));
     lines
 }
 
 /// Retained entries by state, as a bar: what is behind the cursor and done, what is pending, what is still to come.
-fn proportions(facts: &StreamFacts, group: &GroupState, room: usize) -> Line {
+fn proportions(stream: &StreamState, facts: &StreamFacts, group: &GroupState, room: usize) -> Line {
     let room = room.saturating_sub(1).max(4) as i64;
     let (Some(waiting), true) = (group.lag.value, facts.length > 0) else { return Line::new() };
     let waiting = waiting.clamp(0, facts.length);
-    let pending = group.facts.pending.clamp(0, facts.length - waiting);
+    let pending = held_behind(stream, group).map_or(group.facts.pending, |(there, unsure)| there + unsure).clamp(0, facts.length - waiting);
     let acked = facts.length - waiting - pending;
     // whatever there is shows: a single entry of a million still gets a cell
     let cells = |n: i64| if n == 0 { 0 } else { (n * room / facts.length).max(1) };
@@ -261,26 +261,34 @@ fn share(first: EntryId, last: EntryId, id: EntryId) -> f64 {
     if first.ms == last.ms { part(first.seq, last.seq, id.seq) } else { part(first.ms, last.ms, id.ms) }
 }
 
+/// Pending entries behind the cursor: those that are in the stream, and those of which that is not known. Those without
+/// payload and those ahead of the cursor are neither. `None` where the PEL is known in part only.
+fn held_behind(stream: &StreamState, group: &GroupState) -> Option<(i64, i64)> {
+    let behind = group.pel.rows.iter().filter(|row| row.id <= group.facts.cursor);
+    let fates: Vec<Option<bool>> = behind.map(|row| stream.has_entry(row.id)).collect();
+    let count = |fate: Option<bool>| fates.iter().filter(|found| **found == fate).count() as i64;
+    group.pel.complete.then(|| (count(Some(true)), count(None)))
+}
+
 /// `6 retained of 6 added   acked 2   pending 2   new 2`: what is known exactly, the rest with a sign.
-fn counts(facts: &StreamFacts, group: &GroupState) -> Line {
+fn counts(stream: &StreamState, facts: &StreamFacts, group: &GroupState) -> Line {
     let of = facts.entries_added.value().map_or(String::new(), |added| format!(" of {added} added"));
     let mut line = vec![span(format!("{} retained{of}", facts.length), Tone::Dim)];
-    let sure = group.acked_sure();
-    let gone_known = group.pel.complete;
+    // what is lost matters more than what is done, so it is the last to be cut
+    if let Some(lost) = group.lost {
+        line.push(span(format!("   ✗ {lost} lost unread"), Tone::Critical));
+    }
     // acked = retained and behind the cursor and not pending: exact only when lag and PEL are
-    if let (Some(lag), true) = (group.lag.exact(), gone_known) {
-        let pending_retained = group.pel.rows.iter().filter(|row| facts.first.is_some_and(|first| row.id >= first) && row.id <= group.facts.cursor).count() as i64;
-        let acked = (facts.length - lag - pending_retained).max(0);
-        let mark = if sure { "" } else { " (or never delivered to this group)" };
-        line.push(span(format!("   ✓ {acked} acked{mark}"), Tone::Dim));
+    if let (Some(lag), Some((there, unsure))) = (group.lag.exact(), held_behind(stream, group)) {
+        let acked = (facts.length - lag - there - unsure).max(0);
+        let least = if unsure > 0 { "≥" } else { "" };
+        let mark = if acked == 0 || group.acked_sure() { "" } else { " (or never delivered to this group)" };
+        line.push(span(format!("   ✓ {least}{acked} acked{mark}"), Tone::Dim));
     }
     line.push(span(format!("   ◆ {} pending", group.facts.pending), if group.facts.pending > 0 { Tone::Heat(1) } else { Tone::Dim }));
     line.push(span(format!("   · {} new", group.lag.text()), Tone::New));
     if let Some(reason) = group.lag.reason {
         line.push(span(format!(" ({reason})"), Tone::Dim));
-    }
-    if let Some(lost) = group.lost {
-        line.push(span(format!("   ✗ {lost} lost unread"), Tone::Critical));
     }
     line
 }

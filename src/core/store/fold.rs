@@ -8,6 +8,7 @@ use crate::core::{
     model::{GroupFacts, LagFamily, StreamFacts},
     name::Name,
     sample::{Fault, GroupDetail, Part, RangeIds, RangeRequest, Sample, ScanRequest, ScanSample, StreamSample},
+    strip::Window,
     symptoms,
     time::{Mono, Now, age_words},
 };
@@ -32,7 +33,6 @@ impl Store {
             self.fold_scan(found, scanned, sample.at);
         }
         self.ticks += 1;
-        self.advance_turn();
         self.sampled = Some(now);
         symptoms::remember(self, now);
     }
@@ -45,13 +45,15 @@ impl Store {
         }
         if stream.is_ok() {
             match sample.groups {
-                Ok(groups) => self.fold_groups(&mut stream, groups, sample.ranges, at, now),
+                Ok(groups) => self.fold_groups(&mut stream, groups, &sample.ranges, at, now, full),
                 Err(Fault::Missing) => self.lose_stream(&mut stream, Fault::Missing, now),
                 Err(fault) => stream.groups_fault = Some(fault),
             }
             for detail in sample.details {
                 self.fold_detail(&mut stream, detail, at, now, full);
             }
+            let gone: Vec<_> = stream.groups.values().map(|group| group.payload_gone(&stream)).collect();
+            stream.groups.values_mut().zip(gone).for_each(|(group, gone)| group.remember_gone(gone));
         }
         self.streams.insert(sample.key, stream);
     }
@@ -66,7 +68,7 @@ impl Store {
                     stream.key, old.last_generated, facts.last_generated
                 );
                 self.tell(Event { wall_ms: now.wall_ms, id: "stream-recreated", stream: stream.key.clone(), group: None, text });
-                stream.window = Default::default();
+                stream.window = Window::default();
             }
         }
         if stream.entry_bytes == 0 {
@@ -97,7 +99,7 @@ impl Store {
         }
         if !matches!(fault, Fault::Other(_)) {
             stream.groups.clear();
-            stream.window = Default::default();
+            stream.window = Window::default();
         }
         stream.state = RowState::Fault(fault);
     }
@@ -115,9 +117,10 @@ impl Store {
         &mut self,
         stream: &mut StreamState,
         groups: Vec<GroupFacts>,
-        ranges: Vec<(RangeRequest, Part<RangeIds>)>,
+        ranges: &[(RangeRequest, Part<RangeIds>)],
         at: Mono,
         now: Now,
+        full: bool,
     ) {
         stream.groups_fault = None;
         let Some(facts) = stream.facts.clone() else { return };
@@ -134,6 +137,10 @@ impl Store {
         let family = self.server.lag_family();
         for new in groups {
             self.fold_group(stream, &facts, new, family, at, now);
+        }
+        // the rounds of a full reading add up; between ticks of the screen rows grow old
+        for group in stream.groups.values_mut().filter(|group| !full && group.facts.pending > 0) {
+            group.pel.outdate(group.facts.pending);
         }
     }
 
@@ -197,13 +204,14 @@ impl Store {
     fn fold_detail(&mut self, stream: &mut StreamState, detail: GroupDetail, at: Mono, now: Now, full: bool) {
         let key = stream.key.clone();
         let Some(group) = stream.groups.get_mut(&detail.name) else { return };
+        group.looked = Some(at);
         match detail.consumers {
             Some(Ok(consumers)) => {
                 let held = |name: &Name| consumers.iter().any(|consumer| consumer.name == *name);
                 let vanished: Vec<_> = group.consumers.iter().flatten().filter(|old| old.pending > 0 && !held(&old.name)).cloned().collect();
                 for old in vanished {
                     let text = format!(
-                        "consumer {} of {} vanished with {} pending entries (last seen {} ago); they are no longer pending and were not acknowledged by it",
+                        "consumer {} of {} vanished with {} pending (last seen {} ago); what it held is no longer pending and was not acknowledged by it",
                         old.name, detail.name, old.pending, age_words(old.idle_ms)
                     );
                     let event = Event { wall_ms: now.wall_ms, id: "consumer-vanished-with-pending", stream: key.clone(), group: Some(detail.name.clone()), text };

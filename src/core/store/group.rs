@@ -64,6 +64,8 @@ pub struct GroupState {
     pub summary: Option<PendingSummary>,
     /// Pending rows known.
     pub pel: Pel,
+    /// What was said of lost payloads when the pending rows were last of the same moment as the stream.
+    gone: Option<(i64, bool)>,
     /// Why they could not be fetched.
     pub pel_fault: Option<Fault>,
     /// Entries seen delivered again, oldest first.
@@ -74,6 +76,8 @@ pub struct GroupState {
     pub seen_pending: BTreeSet<EntryId>,
     /// Cursor jumps seen: after the first id, up to and with the second.
     pub skips: Vec<(EntryId, EntryId)>,
+    /// When more than its element of XINFO GROUPS was last fetched.
+    pub(super) looked: Option<Mono>,
     /// The stream's facts of the last tick: whether trimming or deletes passed this group shows only against them.
     stream_before: Option<StreamFacts>,
     /// Symptoms that fired at the last fold and since when, for hysteresis.
@@ -98,11 +102,13 @@ impl GroupState {
             consumers_at: at,
             summary: None,
             pel: Pel::default(),
+            gone: None,
             pel_fault: None,
             redeliveries: VecDeque::new(),
             handled_ms: VecDeque::new(),
             seen_pending: BTreeSet::new(),
             skips: Vec::new(),
+            looked: None,
             stream_before: None,
             firing: BTreeMap::new(),
             judgement: Judgement::default(),
@@ -140,12 +146,20 @@ impl GroupState {
 
     /// Pending entries without payload: the number known to be gone, and whether it is the number of all.
     pub fn payload_gone(&self, stream: &StreamState) -> Option<(i64, bool)> {
+        if self.pel.is_stale() {
+            // entries acknowledged since may be trimmed rightly: rows of then are not held against the stream of now
+            return self.gone.map(|(gone, _)| (gone.min(self.facts.pending), false));
+        }
         if !self.pel.is_fetched() {
             return None;
         }
         let fates: Vec<Option<bool>> = self.pel.rows.iter().map(|row| stream.has_entry(row.id)).collect();
         let gone = fates.iter().filter(|fate| **fate == Some(false)).count() as i64;
         Some((gone, self.pel.complete && !fates.contains(&None)))
+    }
+
+    pub(super) fn remember_gone(&mut self, gone: Option<(i64, bool)>) {
+        self.gone = gone;
     }
 
     /// The strip of this group.

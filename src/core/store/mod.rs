@@ -5,6 +5,15 @@ mod group;
 mod pel;
 mod wants;
 
+#[cfg(test)]
+mod fake;
+#[cfg(test)]
+mod fold_tests;
+#[cfg(test)]
+mod wants_tests;
+#[cfg(test)]
+mod window_tests;
+
 pub use group::{Redelivery, GroupState};
 pub use pel::{Pel, Extreme};
 pub use wants::{Depth, Focus};
@@ -126,8 +135,6 @@ pub struct Store {
     pub discovery: Discovery,
     /// When the running full reading began.
     reading_since: Mono,
-    /// Round-robin position of the background details.
-    turn: usize,
 }
 
 impl Store {

@@ -20,6 +20,8 @@ pub struct Pel {
     pub at: Mono,
     /// Whether the rows are all there are.
     pub complete: bool,
+    /// Whether the group was seen again since, without its pending rows.
+    stale: bool,
 }
 
 /// The largest of something over a PEL, or over the part of it that is known.
@@ -77,12 +79,25 @@ impl Pel {
         }
         self.rows = rows.into_values().collect();
         self.at = at;
+        self.stale = false;
         self.complete = self.rows.len() as i64 == pending && (pending == 0 || self.known_to() == EntryId::MAX || self.is_known(self.last_id()));
     }
 
     /// A PEL that is empty by XINFO GROUPS needs no page.
     pub fn set_empty(&mut self, at: Mono) {
-        *self = Self { rows: Vec::new(), known: vec![(EntryId::MIN, EntryId::MAX)], at, complete: true };
+        *self = Self { rows: Vec::new(), known: vec![(EntryId::MIN, EntryId::MAX)], at, complete: true, stale: false };
+    }
+
+    /// The group was seen again without its pending rows: entries may have left the PEL and come into it, so nothing is known
+    /// of it any more, and least of all that it is empty.
+    pub fn outdate(&mut self, pending: i64) {
+        self.stale = true;
+        self.complete &= self.rows.len() as i64 == pending;
+    }
+
+    /// Whether the rows are older than what else is known of the group.
+    pub fn is_stale(&self) -> bool {
+        self.stale
     }
 
     /// Notes how much is pending by a newer count: rows that do not add up to it are a part at best.
@@ -112,7 +127,7 @@ impl Pel {
 
     /// Whether every pending entry at this id is known.
     pub fn is_known(&self, id: EntryId) -> bool {
-        self.complete || self.known.iter().any(|(from, to)| (from..=to).contains(&&id))
+        !self.stale && (self.complete || self.known.iter().any(|(from, to)| (from..=to).contains(&&id)))
     }
 
     /// Whether anything was fetched.
@@ -155,3 +170,7 @@ impl Pel {
         self.extreme(self.of(Some(owner)), |row| Some(row.deliveries).filter(|n| *n < FATAL_DELIVERIES))
     }
 }
+
+#[cfg(test)]
+#[path = "pel_tests.rs"]
+mod tests;

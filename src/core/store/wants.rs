@@ -62,6 +62,9 @@ const MOST_CONSUMERS: i64 = 5000;
 const LARGE_FACTS: u64 = 64 * 1024;
 /// A new pass of discovery starts so long after the last.
 const RESCAN_MS: u64 = 5000;
+/// Steps of SCAN a tick until every stream was found once, so that a large database shows its streams within seconds; each
+/// step costs less than a millisecond.
+const FIRST_STEPS: usize = 20;
 /// A key of the wrong type is looked at again every so many ticks.
 const WRONG_TYPE_TICKS: u64 = 10;
 
@@ -78,6 +81,11 @@ impl Store {
         Request { streams, scan: self.scan_request(now), server: self.ticks.is_multiple_of(10) }
     }
 
+    /// Whether the first pass of discovery is still under way.
+    pub fn is_searching(&self) -> bool {
+        !self.discovery.complete && self.scan_request(Mono(0)).is_some()
+    }
+
     /// Begins a full reading: what earlier ones fetched counts no more.
     pub fn begin_reading(&mut self, now: Mono) {
         self.reading_since = now;
@@ -85,12 +93,13 @@ impl Store {
 
     /// Whether a full reading has more to fetch.
     pub fn is_hungry(&self) -> bool {
-        let scanning = self.scan_request(Mono(0)).is_some() && !self.discovery.complete;
-        scanning
+        self.is_searching()
             || self.streams.values().any(|stream| {
                 stream.state == RowState::Loading
                     || stream.groups.values().filter(|group| self.wants_group(group.name()) && group.fault.is_none()).any(|group| {
-                        let unread = group.consumers.is_none() && group.consumers_fault.is_none();
+                        // a list too long to be taken is not waited for
+                        let listed = group.facts.consumers <= MOST_CONSUMERS;
+                        let unread = listed && group.consumers.is_none() && group.consumers_fault.is_none();
                         unread || self.full_page(group).is_some()
                     })
                     || !self.ranges(stream, &self.cursors(stream), Depth::Full).is_empty()
@@ -133,25 +142,26 @@ impl Store {
         StreamRequest { key: stream.key.clone(), groups, ranges }
     }
 
-    /// The groups in the background whose turn it is. Those with nothing pending, too: by the time of the reply they may have.
+    /// The groups in the background whose turn it is, those looked into longest ago first. Those with nothing pending, too: by
+    /// the time of the reply they may have.
     fn glances(&self, focus: &Focus) -> Vec<(Name, Name)> {
         let focused = |key: &Name, name: &Name| match focus {
             Focus::Group { key: k, group, .. } => k == key && group == name,
             Focus::All => true,
             Focus::None => false,
         };
-        let all: Vec<(Name, Name)> = self
+        let mut all: Vec<(Option<Mono>, &Name, &Name)> = self
             .groups()
             .filter(|(stream, group)| stream.is_ok() && group.fault.is_none() && !focused(&stream.key, group.name()))
-            .map(|(stream, group)| (stream.key.clone(), group.name().clone()))
+            // what is not asked for in this tick must not keep others waiting
+            .filter(|(stream, _)| self.is_due(stream, focus))
+            .map(|(stream, group)| (group.looked, &stream.key, group.name()))
             .collect();
-        let most = GLANCES.min(all.len());
-        let start = if all.is_empty() { 0 } else { self.turn % all.len() };
-        all.iter().cycle().skip(start).take(most).cloned().collect()
-    }
-
-    pub(super) fn advance_turn(&mut self) {
-        self.turn = self.turn.wrapping_add(GLANCES);
+        if all.len() > GLANCES {
+            all.select_nth_unstable(GLANCES);
+            all.truncate(GLANCES);
+        }
+        all.into_iter().map(|(_, key, name)| (key.clone(), name.clone())).collect()
     }
 
     fn consumers_due(&self, group: &GroupState) -> bool {
@@ -236,10 +246,10 @@ impl Store {
             both
         };
         let Some((lo, hi)) = window.span() else { return fresh() };
-        if !window.covers(start) && !(start < lo && window.reaches_start(facts)) {
+        if !window.covers(start) && (start >= lo || !window.reaches_start(facts)) {
             return fresh();
         }
-        if !window.is_trusted() && !window.is_complete(facts) && (unsure || self.ticks.is_multiple_of(10)) {
+        if !window.is_trusted() && !window.is_complete(facts) && (unsure || depth == Depth::Full || self.ticks.is_multiple_of(10)) {
             return fresh();
         }
         let mut more = Vec::new();
@@ -264,7 +274,8 @@ impl Store {
             return None;
         }
         let cursor = if self.discovery.cursor.is_empty() { "0".to_owned() } else { self.discovery.cursor.clone() };
-        Some(ScanRequest { cursor, pattern: self.settings.patterns.get(self.discovery.pattern).cloned() })
+        let steps = if self.discovery.complete { 1 } else { FIRST_STEPS };
+        Some(ScanRequest { cursor, pattern: self.settings.patterns.get(self.discovery.pattern).cloned(), steps })
     }
 }
 

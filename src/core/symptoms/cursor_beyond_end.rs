@@ -1,6 +1,15 @@
 //! The cursor lies beyond every id the stream ever gave out: what is added below it will never be delivered.
 
-use super::{Case, Finding, Level, Verdict, words};
+use super::{About, Case, Finding, Level, Verdict, words};
+
+/// The row of the documentation.
+pub(super) const ABOUT: About = About {
+    id: "cursor-beyond-end",
+    levels: &[Level::Critical],
+    says: "The cursor lies beyond every id the stream ever gave out: new entries below it are skipped",
+    cause: "the group was created or moved with an id that is too high, or the stream was created again with smaller ids",
+    remedy: "move the cursor to the last id (XGROUP SETID with $) or back to the first entry to be handled",
+};
 
 pub(super) fn judge(case: &Case) -> Verdict {
     let Some(facts) = &case.stream.facts else { return Verdict::NotEnoughData };
@@ -10,13 +19,13 @@ pub(super) fn judge(case: &Case) -> Verdict {
     let cursor = case.group.facts.cursor;
     let text = format!("the cursor {cursor} is beyond the last id ever given out, {}: new entries up to it will be skipped", facts.last_generated);
     Verdict::Found(vec![Finding {
-        id: "cursor-beyond-end",
+        id: ABOUT.id,
         level: Level::Critical,
         consumer: None,
         text,
         evidence: vec![("length", facts.length)],
-        cause: "the group was created or moved with an id that is too high, or the stream was created again with smaller ids",
+        cause: ABOUT.cause,
         check: words(&[b"XINFO", b"STREAM", case.stream.key.bytes()]),
-        remedy: "move the cursor to the last id (XGROUP SETID with $) or back to the first entry to be handled",
+        remedy: ABOUT.remedy,
     }])
 }

@@ -1,8 +1,19 @@
 //! More comes in than the group reads: the lag grows over the window although consumers are at work.
 
-use super::{Case, Finding, Level, Verdict, WINDOW_MS, enough, idle_now, words};
+use super::{About, Case, Finding, Level, Verdict, WINDOW_MS, enough, idle_now, words};
 use crate::core::{history::Point, time::age_words};
 
+/// The row of the documentation.
+pub(super) const ABOUT: About = About {
+    id: "falling-behind",
+    levels: &[Level::Warn, Level::Critical],
+    says: "More comes in than the group reads: the lag grows over the window",
+    cause: "too few or too slow consumers for what is produced, or one entry at a time where a batch would do",
+    remedy: "add consumers or read larger batches; see whether one consumer does all the work",
+};
+
+/// A batchy group swings for some seconds: no verdict on less than this, in milliseconds.
+const SPAN_MS: u64 = 8_000;
 /// Growth below which nothing is said: quiet groups stay quiet.
 const FLOOR: i64 = 20;
 
@@ -11,7 +22,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
     if group.lag.exact() == Some(0) {
         return Verdict::Ok;
     }
-    if !enough(group) {
+    if !enough(group) || group.history.span_ms(WINDOW_MS) < SPAN_MS {
         return Verdict::NotEnoughData;
     }
     let known: Vec<&Point> = group.history.window(WINDOW_MS).filter(|point| point.lag.is_some()).collect();
@@ -49,13 +60,13 @@ pub(super) fn judge(case: &Case) -> Verdict {
     evidence.extend(rates.added.map(|n| ("added_per_1000_s", (n * 1000.0) as i64)));
     evidence.extend(rates.delivered.map(|n| ("delivered_per_1000_s", (n * 1000.0) as i64)));
     Verdict::Found(vec![Finding {
-        id: "falling-behind",
+        id: ABOUT.id,
         level: if after > before.saturating_mul(4).max(10_000) { Level::Critical } else { Level::Warn },
         consumer: None,
         text,
         evidence,
-        cause: "too few or too slow consumers for what is produced, or one entry at a time where a batch would do",
+        cause: ABOUT.cause,
         check: words(&[b"XINFO", b"CONSUMERS", case.stream.key.bytes(), group.name().bytes()]),
-        remedy: "add consumers or read larger batches; see whether one consumer does all the work",
+        remedy: ABOUT.remedy,
     }])
 }

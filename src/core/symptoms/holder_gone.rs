@@ -1,8 +1,17 @@
 //! A consumer that was not seen for long holds entries, and nobody takes them over. Says "not seen", never "dead": a long
 //! job looks the same (case 38), and a quiet poller without entries is none of this (case 05).
 
-use super::{Case, Finding, Level, Verdict, entries, idle_now, words};
+use super::{About, Case, Finding, Level, Verdict, entries, idle_now, words};
 use crate::core::{store::Extreme, time::age_words};
+
+/// The row of the documentation.
+pub(super) const ABOUT: About = About {
+    id: "holder-gone",
+    levels: &[Level::Warn, Level::Critical],
+    says: "A consumer that was not seen for long holds entries, and nobody takes them over",
+    cause: "its process ended or hangs before XACK, and no consumer claims entries that others left behind",
+    remedy: "make sure that it is really gone, then let a living consumer claim its entries (XAUTOCLAIM)",
+};
 
 /// Holders named one by one; the rest is counted.
 const NAMED: usize = 10;
@@ -55,7 +64,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
             age_words(*oldest),
         );
         Finding {
-            id: "holder-gone",
+            id: ABOUT.id,
             level: if *oldest > limit.saturating_mul(CRITICAL_TIMES) { Level::Critical } else { Level::Warn },
             consumer: Some(consumer.name.clone()),
             text,
@@ -67,9 +76,9 @@ pub(super) fn judge(case: &Case) -> Verdict {
                 ("threshold_ms", limit),
                 ("holders_gone", gone.len() as i64),
             ],
-            cause: "its process ended or hangs before XACK, and no consumer claims entries that others left behind",
+            cause: ABOUT.cause,
             check: words(&[b"XPENDING", key, group.name().bytes(), b"-", b"+", b"10", consumer.name.bytes()]),
-            remedy: "make sure that it is really gone, then let a living consumer claim its entries (XAUTOCLAIM)",
+            remedy: ABOUT.remedy,
         }
     });
     Verdict::Found(found.collect())

@@ -85,25 +85,57 @@ pub struct Case<'a> {
     pub idle_is_attempt: bool,
 }
 
+/// What a check is about, the same for all that it finds: its row in the documentation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct About {
+    /// Stable id.
+    pub id: &'static str,
+    /// Levels it can have, from mild to bad.
+    pub levels: &'static [Level],
+    /// What it says, without names and numbers.
+    pub says: &'static str,
+    /// What usually causes it.
+    pub cause: &'static str,
+    /// What can be done.
+    pub remedy: &'static str,
+}
+
 /// One check of a group.
 struct Check {
-    id: &'static str,
+    about: About,
     judge: fn(&Case) -> Verdict,
 }
 
 const CHECKS: [Check; 7] = [
-    Check { id: "holder-gone", judge: holder_gone::judge },
-    Check { id: "never-acked", judge: never_acked::judge },
-    Check { id: "falling-behind", judge: falling_behind::judge },
-    Check { id: "redelivered", judge: redelivered::judge },
-    Check { id: "trimmed-unread", judge: trimmed::judge_unread },
-    Check { id: "payload-gone", judge: payload_gone::judge },
-    Check { id: "cursor-beyond-end", judge: cursor_beyond_end::judge },
+    Check { about: holder_gone::ABOUT, judge: holder_gone::judge },
+    Check { about: never_acked::ABOUT, judge: never_acked::judge },
+    Check { about: falling_behind::ABOUT, judge: falling_behind::judge },
+    Check { about: redelivered::ABOUT, judge: redelivered::judge },
+    Check { about: trimmed::ABOUT_UNREAD, judge: trimmed::judge_unread },
+    Check { about: payload_gone::ABOUT, judge: payload_gone::judge },
+    Check { about: cursor_beyond_end::ABOUT, judge: cursor_beyond_end::judge },
 ];
 
-/// Ids of all checks, of groups and of streams, in the order in which they are shown.
+/// The checks of a stream as a whole.
+const OF_STREAMS: [About; 2] = [trimmed::ABOUT, retention::ABOUT];
+
+/// All checks, of groups and of streams, in the order in which they are shown.
+pub fn all() -> impl Iterator<Item = About> {
+    CHECKS.iter().map(|check| check.about).chain(OF_STREAMS)
+}
+
+/// Their ids.
 pub fn ids() -> impl Iterator<Item = &'static str> {
-    CHECKS.iter().map(|check| check.id).chain(["trimmed", "retention"])
+    all().map(|about| about.id)
+}
+
+/// The table for the README, as Markdown.
+pub fn markdown() -> String {
+    let rows = all().map(|about| {
+        let levels: Vec<&str> = about.levels.iter().map(|level| level.word()).collect();
+        format!("| `{}` | {} | {} | {} | {} |\n", about.id, levels.join(", "), about.says, about.cause, about.remedy)
+    });
+    format!("| symptom | level | what it says | likely cause | what to do |\n|---|---|---|---|---|\n{}", rows.collect::<String>())
 }
 
 /// The judgement on one group.
@@ -126,10 +158,10 @@ impl Judgement {
 
 fn judge(case: &Case) -> Judgement {
     let mut judgement = Judgement::default();
-    for check in CHECKS.iter().filter(|check| !case.settings.quiet.iter().any(|quiet| quiet == check.id)) {
+    for check in CHECKS.iter().filter(|check| !case.settings.quiet.iter().any(|quiet| quiet == check.about.id)) {
         match (check.judge)(case) {
-            Verdict::Ok => judgement.quiet.push(check.id),
-            Verdict::NotEnoughData => judgement.waiting.push(check.id),
+            Verdict::Ok => judgement.quiet.push(check.about.id),
+            Verdict::NotEnoughData => judgement.waiting.push(check.about.id),
             Verdict::Found(found) => judgement.findings.extend(found),
         }
     }

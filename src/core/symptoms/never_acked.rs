@@ -1,7 +1,16 @@
 //! Entries go out and hardly any come back: pending only grows while the lag is low and the holder lives.
 
-use super::{Case, Finding, Level, Verdict, WINDOW_MS, enough, entries, idle_now, words};
+use super::{About, Case, Finding, Level, Verdict, WINDOW_MS, enough, entries, idle_now, words};
 use crate::core::time::age_words;
+
+/// The row of the documentation.
+pub(super) const ABOUT: About = About {
+    id: "never-acked",
+    levels: &[Level::Warn, Level::Critical],
+    says: "Entries go out and hardly any come back: pending only grows while the lag stays low",
+    cause: "an exception before XACK, an XACK with a wrong id, key or group, or a reader that never acknowledges",
+    remedy: "read the holder's log for the entry that is pending longest; if no acknowledgement is meant, read with NOACK",
+};
 
 /// Growth of pending over the window below which nothing is said.
 const FLOOR: i64 = 10;
@@ -49,13 +58,13 @@ pub(super) fn judge(case: &Case) -> Verdict {
     evidence.extend(delivered.map(|delivered| ("delivered", delivered)));
     evidence.extend(last.lag.map(|lag| ("lag", lag)));
     Verdict::Found(vec![Finding {
-        id: "never-acked",
+        id: ABOUT.id,
         level: if growth >= 1000 { Level::Critical } else { Level::Warn },
         consumer: holder.map(|holder| holder.name.clone()),
         text,
         evidence,
-        cause: "an exception before XACK, an XACK with a wrong id, key or group, or a reader that never acknowledges",
+        cause: ABOUT.cause,
         check: words(&[b"XPENDING", case.stream.key.bytes(), group.name().bytes(), b"-", b"+", b"10"]),
-        remedy: "read the holder's log for the entry that is pending longest; if no acknowledgement is meant, read with NOACK",
+        remedy: ABOUT.remedy,
     }])
 }

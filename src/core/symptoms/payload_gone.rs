@@ -1,6 +1,15 @@
 //! Pending entries whose payload was trimmed or deleted: no consumer can ever handle them.
 
-use super::{Case, Finding, Level, Verdict, entries, words};
+use super::{About, Case, Finding, Level, Verdict, entries, words};
+
+/// The row of the documentation.
+pub(super) const ABOUT: About = About {
+    id: "payload-gone",
+    levels: &[Level::Warn],
+    says: "Pending entries are no longer in the stream: no consumer can ever handle them",
+    cause: "the stream was trimmed past entries that were still pending, or handled entries are deleted instead of acknowledged",
+    remedy: "keep entries until they are acknowledged; a claim on 7.0+ removes such entries from the pending list",
+};
 
 pub(super) fn judge(case: &Case) -> Verdict {
     let group = case.group;
@@ -9,15 +18,16 @@ pub(super) fn judge(case: &Case) -> Verdict {
         None | Some((0, _)) => return Verdict::Ok,
         Some(found) => found,
     };
+    let fate = if gone == 1 { "has no payload any more: it can be acknowledged" } else { "have no payload any more: they can be acknowledged" };
     let least = if exact { "" } else { "at least " };
     Verdict::Found(vec![Finding {
-        id: "payload-gone",
+        id: ABOUT.id,
         level: Level::Warn,
         consumer: None,
-        text: format!("{least}{} of {} pending have no payload any more: they can be acknowledged, never handled", entries(gone), group.facts.pending),
+        text: format!("{least}{} of {} pending {}, never handled", entries(gone), group.facts.pending, fate),
         evidence: vec![("payload_gone", gone), ("pending", group.facts.pending)],
-        cause: "the stream was trimmed past entries that were still pending, or handled entries are deleted instead of acknowledged",
+        cause: ABOUT.cause,
         check: words(&[b"XPENDING", case.stream.key.bytes(), group.name().bytes(), b"-", b"+", b"10"]),
-        remedy: "keep entries until they are acknowledged; a claim on 7.0+ removes such entries from the pending list",
+        remedy: ABOUT.remedy,
     }])
 }

@@ -1,8 +1,17 @@
 //! Entries are delivered again or change hands while somebody may still be at work on them.
 
-use super::{Case, Finding, Level, Verdict, WINDOW_MS, enough, entries, words};
+use super::{About, Case, Finding, Level, Verdict, WINDOW_MS, enough, entries, words};
 use crate::core::time::age_words;
 use std::collections::BTreeMap;
+
+/// The row of the documentation.
+pub(super) const ABOUT: About = About {
+    id: "redelivered",
+    levels: &[Level::Warn],
+    says: "Entries are delivered again or change hands while somebody may still be at work on them",
+    cause: "a claim with a min-idle below the time that handling takes, a consumer that re-reads its own history, or a rewind",
+    remedy: "raise the min-idle of the claims above the slowest normal handling, and make the handling idempotent",
+};
 
 /// Fewer redeliveries over the window are a normal reclaim.
 const FLOOR: usize = 3;
@@ -50,13 +59,13 @@ pub(super) fn judge(case: &Case) -> Verdict {
     evidence.push(("sooner_than_usual", early));
     let id = worst.to_string();
     Verdict::Found(vec![Finding {
-        id: "redelivered",
+        id: ABOUT.id,
         level: Level::Warn,
         consumer: None,
         text,
         evidence,
-        cause: "a claim with a min-idle below the time that handling takes, a consumer that re-reads its own history, or a rewind",
+        cause: ABOUT.cause,
         check: words(&[b"XPENDING", case.stream.key.bytes(), group.name().bytes(), id.as_bytes(), id.as_bytes(), b"1"]),
-        remedy: "raise the min-idle of the claims above the slowest normal handling, and make the handling idempotent",
+        remedy: ABOUT.remedy,
     }])
 }

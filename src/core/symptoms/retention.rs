@@ -1,7 +1,16 @@
 //! Everything in the stream was read and acknowledged by every group: it is kept only because nobody trims it (case 42).
 
-use super::{Finding, Level, words};
+use super::{About, Finding, Level, words};
 use crate::core::store::StreamState;
+
+/// The row of the documentation.
+pub(super) const ABOUT: About = About {
+    id: "retention",
+    levels: &[Level::Info],
+    says: "Everything was read and acknowledged by every group and is kept only because nobody trims it",
+    cause: "XACK removes an entry from the pending list, not from the stream",
+    remedy: "nothing, if it is meant as a log; else trim by MAXLEN or MINID",
+};
 
 /// Streams shorter than this are not worth a word.
 const FLOOR: i64 = 1000;
@@ -14,7 +23,7 @@ pub(super) fn of_stream(stream: &StreamState) -> Option<Finding> {
         return None;
     }
     Some(Finding {
-        id: "retention",
+        id: ABOUT.id,
         level: Level::Info,
         consumer: None,
         text: format!(
@@ -22,8 +31,8 @@ pub(super) fn of_stream(stream: &StreamState) -> Option<Finding> {
             facts.length, stream.key
         ),
         evidence: vec![("entries", facts.length), ("groups", stream.groups.len() as i64)],
-        cause: "XACK removes an entry from the pending list, not from the stream",
+        cause: ABOUT.cause,
         check: words(&[b"XINFO", b"STREAM", stream.key.bytes()]),
-        remedy: "nothing, if it is meant as a log; else trim by MAXLEN or MINID",
+        remedy: ABOUT.remedy,
     })
 }

@@ -1,8 +1,26 @@
 //! The stream no longer holds all it was given: a replay returns fewer entries than expected, and a group may have lost
 //! entries that it never got.
 
-use super::{Case, Finding, Level, Verdict, entries, words};
+use super::{About, Case, Finding, Level, Verdict, entries, words};
 use crate::core::{id::EntryId, known::Known, store::StreamState};
+
+/// The row of the documentation.
+pub(super) const ABOUT_UNREAD: About = About {
+    id: "trimmed-unread",
+    levels: &[Level::Info, Level::Warn, Level::Critical],
+    says: "Entries were removed from the stream before the group read them",
+    cause: "the stream is trimmed to a length or age that a slow or stopped group cannot keep up with",
+    remedy: "raise MAXLEN or trim by MINID of the slowest cursor; what is gone must come from its source again",
+};
+
+/// The row of the documentation for the stream as a whole.
+pub(super) const ABOUT: About = About {
+    id: "trimmed",
+    levels: &[Level::Info],
+    says: "The stream no longer holds all it was given: a replay returns fewer entries than expected",
+    cause: "XADD with MAXLEN or MINID, XTRIM, or XDEL",
+    remedy: "if replays must be complete, keep more, or trim only what every group has acknowledged",
+};
 
 /// Of a stream: what was removed of all that was added. Information only: most streams are meant to be trimmed.
 pub(super) fn of_stream(stream: &StreamState) -> Option<Finding> {
@@ -18,14 +36,14 @@ pub(super) fn of_stream(stream: &StreamState) -> Option<Finding> {
         _ => String::new(),
     };
     Some(Finding {
-        id: "trimmed",
+        id: ABOUT.id,
         level: Level::Info,
         consumer: None,
         text: format!("{removed} of {added} entries added are no longer in {}: {start}{by_hand}", stream.key),
         evidence: vec![("entries_added", added), ("length", facts.length), ("removed", removed)],
-        cause: "XADD with MAXLEN or MINID, XTRIM, or XDEL",
+        cause: ABOUT.cause,
         check: words(&[b"XINFO", b"STREAM", stream.key.bytes()]),
-        remedy: "if replays must be complete, keep more, or trim only what every group has acknowledged",
+        remedy: ABOUT.remedy,
     })
 }
 
@@ -55,14 +73,14 @@ pub(super) fn judge_unread(case: &Case) -> Verdict {
     evidence.extend(facts.entries_added.value().map(|n| ("entries_added", n)));
     evidence.extend(group.facts.entries_read.value().map(|n| ("entries_read", n)));
     Verdict::Found(vec![Finding {
-        id: "trimmed-unread",
+        id: ABOUT_UNREAD.id,
         level,
         consumer: None,
         text,
         evidence,
-        cause: "the stream is trimmed to a length or age that a slow or stopped group cannot keep up with",
+        cause: ABOUT_UNREAD.cause,
         check: words(&[b"XINFO", b"GROUPS", stream.key.bytes()]),
-        remedy: "raise MAXLEN or trim by MINID of the slowest cursor; what is gone must come from its source again",
+        remedy: ABOUT_UNREAD.remedy,
     }])
 }
 

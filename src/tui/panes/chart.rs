@@ -9,6 +9,7 @@ use ratatui::{
     Frame,
     layout::Rect,
     symbols::Marker,
+    text,
     widgets::{Axis, Chart, Dataset, GraphType},
 };
 
@@ -32,10 +33,12 @@ pub fn draw(frame: &mut Frame, area: Rect, view: &GroupView, theme: &Theme) {
         .iter()
         .map(|(run, style)| Dataset::default().marker(Marker::Braille).graph_type(GraphType::Line).style(*style).data(run))
         .collect();
-    let labels = vec!["0".to_owned(), most.to_string()];
     let dim = theme.style(Tone::Dim);
+    let labels = ["0".to_owned(), most.to_string()].map(|label| text::Span::styled(label, dim));
     let chart = Chart::new(sets)
         .block(framed(&title, &number, area.width, theme, false))
+        // lines take only a colour from their sets: what fades them when they are old comes from here
+        .style(theme.style(Tone::Plain))
         .x_axis(Axis::default().bounds([-view.span_s, 0.0]).style(dim))
         .y_axis(Axis::default().bounds([0.0, most as f64]).labels(labels).style(dim))
         .legend_position(None);

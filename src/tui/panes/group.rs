@@ -1,12 +1,12 @@
 //! The group screen: strip on top, consumers and symptoms beside each other or stacked, the chart where there is room.
 
-use super::{chart, framed, inside, symptoms};
+use super::{chart, draw_over, framed, inside, symptoms};
 use crate::{
     app::{
         Pane, Zoom,
         screen::{GroupView, Tone, bold, span},
     },
-    tui::{table::draw_table, theme::Theme},
+    tui::{table::{cut_line, draw_table}, theme::Theme},
 };
 use ratatui::{Frame, layout::{Constraint, Layout, Rect, Spacing}};
 
@@ -46,12 +46,12 @@ pub fn draw(frame: &mut Frame, area: Rect, view: &GroupView, theme: &Theme) {
     // the pane in focus last: its border wins where two meet
     panes.sort_by_key(|(pane, _)| *pane == Some(view.pane));
     for (pane, place) in panes {
-        match pane {
+        draw_over(frame, place, |frame| match pane {
             Some(Pane::Strip) => draw_strip(frame, place, view, theme),
             Some(Pane::Consumers) => draw_consumers(frame, place, view, theme),
             Some(Pane::Symptoms) => symptoms::draw(frame, place, &view.symptoms, theme, view.pane == Pane::Symptoms),
             None => chart::draw(frame, place, view, theme),
-        }
+        });
     }
 }
 
@@ -66,7 +66,8 @@ fn draw_strip(frame: &mut Frame, area: Rect, view: &GroupView, theme: &Theme) {
     frame.render_widget(framed(&title, &view.numbers, area.width, theme, view.pane == Pane::Strip), area);
     let room = inside(area);
     for (row, line) in view.strip.iter().enumerate().take(usize::from(room.height)) {
-        frame.render_widget(theme.line(line), Rect { y: room.y + row as u16, height: 1, ..room });
+        let line = cut_line(line, usize::from(room.width));
+        frame.render_widget(theme.line(&line), Rect { y: room.y + row as u16, height: 1, ..room });
     }
 }
 

@@ -6,25 +6,24 @@ pub mod overlay;
 pub mod overview;
 pub mod symptoms;
 
-use super::theme::Theme;
+use super::{table::cut_line, theme::Theme};
 use crate::app::screen::Line;
-use ratatui::{layout::Rect, symbols::merge::MergeStrategy, widgets::{Block, BorderType, Borders}};
+use ratatui::{Frame, buffer::Cell, layout::Rect, symbols::merge::MergeStrategy, widgets::{Block, BorderType, Borders}};
 
 /// A frame with a title at the left and the most important number at the right. Frames that overlap by a cell share their
 /// border, so the pane in focus is drawn last.
-/// Where both do not fit, the number goes piece by piece from its end.
+/// Where both do not fit, the number keeps up to half of the frame and goes piece by piece from its end; the title is cut.
 pub fn framed(title: &Line, number: &Line, cells: u16, theme: &Theme, focused: bool) -> Block<'static> {
     use crate::app::{cells::width, screen::{Tone, span}};
-    let mut room = usize::from(cells).saturating_sub(7 + title.iter().map(|span| width(&span.text)).sum::<usize>());
-    let number: Line = number
-        .iter()
-        .take_while(|span| {
-            let fits = width(&span.text) <= room;
-            room = room.saturating_sub(width(&span.text));
-            fits
-        })
-        .cloned()
-        .collect();
+    let line_width = |line: &Line| line.iter().map(|span| width(&span.text)).sum::<usize>();
+    let both = usize::from(cells).saturating_sub(7);
+    let room = both.saturating_sub(line_width(title)).max(both / 2);
+    let mut number = number.clone();
+    // a label whose number went goes, too
+    while line_width(&number) > room || number.last().is_some_and(|span| span.text.ends_with(' ')) {
+        number.pop();
+    }
+    let title = cut_line(title, both.saturating_sub(line_width(&number)));
     let spaced = |line: &Line| {
         let mut line = line.clone();
         if !line.is_empty() {
@@ -38,11 +37,28 @@ pub fn framed(title: &Line, number: &Line, cells: u16, theme: &Theme, focused: b
         .border_type(BorderType::Plain)
         .merge_borders(MergeStrategy::Exact)
         .border_style(theme.style(if focused { Tone::Accent } else { Tone::Dim }))
-        .title(spaced(title).left_aligned())
+        .title(spaced(&title).left_aligned())
         .title(spaced(&number).right_aligned())
 }
 
 /// The room inside a frame, one cell of air at each side.
 pub fn inside(area: Rect) -> Rect {
     Rect { x: area.x + 2, y: area.y + 1, width: area.width.saturating_sub(4), height: area.height.saturating_sub(2) }
+}
+
+/// Draws the pane in focus over its neighbours. Titles of panes below stand on its lower border: they keep their text, wide
+/// letters whole, and their look.
+pub fn draw_over(frame: &mut Frame, area: Rect, draw: impl FnOnce(&mut Frame)) {
+    let y = area.bottom().saturating_sub(1);
+    let before: Vec<Cell> = (area.left()..area.right()).filter_map(|x| frame.buffer_mut().cell((x, y)).cloned()).collect();
+    draw(frame);
+    let is_line = |symbol: &str| symbol.chars().all(|c| c == ' ' || ('\u{2500}'..='\u{257f}').contains(&c));
+    let mut behind_wide = false;
+    for (x, old) in (area.left()..).zip(before) {
+        let kept = behind_wide || !is_line(old.symbol());
+        behind_wide = crate::app::cells::width(old.symbol()) > 1;
+        if let Some(cell) = frame.buffer_mut().cell_mut((x, y)).filter(|_| kept) {
+            *cell = old;
+        }
+    }
 }

@@ -1,8 +1,11 @@
 //! The overview: the table, and what is wrong with the picked row.
 
-use super::{framed, inside, symptoms};
+use super::{draw_over, framed, inside, symptoms};
 use crate::{
-    app::screen::{Line, OverviewView},
+    app::{
+        cells::wrap,
+        screen::{Line, OverviewView, Span},
+    },
     tui::{table::draw_table, theme::Theme},
 };
 use ratatui::{Frame, layout::{Constraint, Layout, Rect, Spacing}};
@@ -18,13 +21,18 @@ pub fn draw(frame: &mut Frame, area: Rect, view: &OverviewView, theme: &Theme) {
         frame.render_widget(framed(&view.picked, &Line::new(), details.width, theme, false), details);
         symptoms::draw_items(frame, inside(details), &view.items, &view.note, theme);
     }
-    frame.render_widget(framed(&view.title, &view.number, table.width, theme, true), table);
+    draw_over(frame, table, |frame| frame.render_widget(framed(&view.title, &view.number, table.width, theme, true), table));
     let room = Rect { x: table.x + 1, y: table.y + 1, width: table.width.saturating_sub(2), height: table.height.saturating_sub(2) };
     if view.empty.is_empty() {
         draw_table(frame, room, &view.table, theme);
     } else {
-        for (row, line) in view.empty.iter().enumerate().take(usize::from(room.height)) {
-            frame.render_widget(theme.line(line), Rect { x: room.x + 1, y: room.y + row as u16, height: 1, ..inside(table) });
+        let room = inside(table);
+        let wrapped = view.empty.iter().flatten().flat_map(|span| {
+            let pieces = wrap(&span.text, usize::from(room.width));
+            pieces.into_iter().map(|text| vec![Span { text, ..span.clone() }])
+        });
+        for (row, line) in wrapped.enumerate().take(usize::from(room.height)) {
+            frame.render_widget(theme.line(&line), Rect { y: room.y + row as u16, height: 1, ..room });
         }
     }
 }

@@ -1,0 +1,123 @@
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+use super::*;
+use crate::core::{id::EntryId, name::Name};
+use proptest::prelude::*;
+
+fn push(history: &mut History, at: u64, added: Option<i64>, read: Option<i64>, pending: i64, lag: Lag) {
+    let counted = |n: Option<i64>| n.map_or(Known::Unsupported, Known::Is);
+    let stream = StreamFacts {
+        length: 1,
+        first: None,
+        last: None,
+        last_generated: EntryId::MIN,
+        entries_added: counted(added),
+        max_deleted: Known::Unsupported,
+        groups: 1,
+        reply_bytes: 0,
+    };
+    let group = GroupFacts {
+        name: Name::from("g"),
+        consumers: 0,
+        pending,
+        cursor: EntryId::MIN,
+        entries_read: counted(read),
+        reported_lag: Known::Unsupported,
+    };
+    history.push(Mono(at), &stream, &group, &lag);
+}
+
+fn lag(kind: LagKind, value: i64) -> Lag {
+    Lag { kind, value: Some(value), ..Lag::unknown("") }
+}
+
+#[test]
+fn rates_are_what_happened_per_second() {
+    let mut history = History::default();
+    for second in 0..=10 {
+        push(
+            &mut history,
+            second * 1000,
+            Some(20 * second as i64),
+            Some(10 * second as i64),
+            second as i64,
+            lag(LagKind::Exact, 0),
+        );
+    }
+    assert_eq!(history.rates(10_000), Rates { added: Some(20.0), delivered: Some(10.0), acked: Some(9.0) });
+}
+
+#[test]
+fn a_counter_that_went_back_starts_a_new_history() {
+    for (added, read) in [(5, 50), (50, 5)] {
+        let mut history = History::default();
+        push(&mut history, 0, Some(10), Some(10), 0, lag(LagKind::Exact, 0));
+        push(&mut history, 1000, Some(20), Some(20), 0, lag(LagKind::Exact, 0));
+        push(&mut history, 2000, Some(added), Some(read), 0, lag(LagKind::Exact, 0));
+        assert_eq!(history.points().len(), 1, "{added} {read}");
+        assert_eq!(history.rates(10_000), Rates::default(), "one point has no rate");
+    }
+}
+
+#[test]
+fn servers_without_counters_have_no_rates_and_keep_their_history() {
+    let mut history = History::default();
+    for second in 0..5 {
+        push(&mut history, second * 1000, None, None, 3, lag(LagKind::Exact, 2));
+    }
+    assert_eq!((history.points().len(), history.rates(10_000)), (5, Rates::default()));
+}
+
+#[test]
+fn bounds_and_unknowns_are_no_points_of_a_trend() {
+    let mut history = History::default();
+    for (second, kind) in
+        [LagKind::AtLeast, LagKind::AtMost, LagKind::Unknown, LagKind::Reported, LagKind::Exact].into_iter().enumerate()
+    {
+        push(&mut history, second as u64 * 1000, Some(1), Some(1), 0, lag(kind, 7));
+    }
+    let lags: Vec<_> = history.points().map(|point| point.lag).collect();
+    assert_eq!(lags, [None, None, None, Some(7), Some(7)]);
+}
+
+#[test]
+fn it_drains_only_where_more_is_read_than_comes_in() {
+    let rates = |added, delivered| Rates { added, delivered, acked: None };
+    assert_eq!(rates(Some(5.0), Some(15.0)).drain_ms(Some(100)), Some(10_000));
+    for (added, delivered, lag) in [
+        (Some(15.0), Some(5.0), Some(100)),
+        (Some(5.0), Some(5.0), Some(100)),
+        (Some(5.0), Some(15.0), None),
+        (None, Some(15.0), Some(100)),
+        (Some(5.0), Some(15.0), Some(0)),
+    ] {
+        assert_eq!(rates(added, delivered).drain_ms(lag), None);
+    }
+}
+
+#[test]
+fn the_rounds_of_one_reading_are_one_point() {
+    let mut history = History::default();
+    for at in [0, 10, 20, 1000, 1010] {
+        push(&mut history, at, Some(at as i64), Some(0), 0, lag(LagKind::Exact, at as i64));
+    }
+    assert_eq!(history.points().len(), 2);
+}
+
+proptest! {
+    #[test]
+    fn no_rate_is_negative_and_the_ring_is_bounded(
+        points in prop::collection::vec((0..3000u64, prop::option::of(-50..100i64), prop::option::of(-50..100i64), 0..50i64), 1..900),
+    ) {
+        let (mut history, mut at) = (History::default(), 0);
+        for (wait, added, read, pending) in points {
+            at += wait;
+            push(&mut history, at, added, read, pending, lag(LagKind::Exact, pending));
+            prop_assert!(history.points().len() <= POINTS);
+            let Rates { added, delivered, acked } = history.rates(10_000);
+            for rate in [added, delivered, acked].into_iter().flatten() {
+                prop_assert!(rate >= 0.0 && rate.is_finite(), "{rate}");
+            }
+            prop_assert!(history.points().zip(history.points().skip(1)).all(|(a, b)| a.at <= b.at));
+        }
+    }
+}

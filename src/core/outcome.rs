@@ -1,0 +1,87 @@
+//! What became of an executed plan.
+
+use super::{id::EntryId, model::PendingRow, name::Name};
+
+/// The end of an action.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// It was done; what the server's replies say.
+    Done(Done),
+    /// Nothing was written, and why.
+    Refused(String),
+    /// The link broke or the server was silent after something was sent: whether it was done is not known. Never sent again by
+    /// itself. What a look afterwards found is in the sentence.
+    Unknown(String, Done),
+}
+
+/// What the replies say was done.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Done {
+    /// Entries that changed hands.
+    pub claimed: i64,
+    /// Entries dropped from the pending list since their payload is gone.
+    pub removed: i64,
+    /// Entries acknowledged.
+    pub acknowledged: i64,
+    /// The whole pending list was scanned.
+    pub scan_complete: bool,
+    /// Where the scan stands; `0-0` at its end.
+    pub scan_cursor: Option<EntryId>,
+    /// The group's cursor, read back.
+    pub cursor: Option<EntryId>,
+    /// The user stopped it between two batches.
+    pub stopped: bool,
+    /// Something to add, such as the error that ended it half-way.
+    pub note: Option<String>,
+    /// A consumer was deleted.
+    pub deleted: bool,
+    /// The entries that moved, as they were before: for the way back.
+    pub moved: Vec<PendingRow>,
+    /// The way back, if there is one.
+    pub undo: Vec<Vec<Name>>,
+}
+
+impl Outcome {
+    /// One sentence.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Done(done) => done.text(),
+            Self::Refused(why) => format!("nothing was written: {why}"),
+            Self::Unknown(why, done) => format!("outcome unknown: {why}; confirmed before that: {}", done.text()),
+        }
+    }
+
+    /// The word in the journal.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Done(_) => "done",
+            Self::Refused(_) => "refused",
+            Self::Unknown(..) => "unknown",
+        }
+    }
+}
+
+impl Done {
+    fn text(&self) -> String {
+        let mut parts = Vec::new();
+        if let Some(cursor) = self.cursor {
+            parts.push(format!("the cursor is at {cursor}"));
+        }
+        if self.acknowledged > 0 {
+            parts.push(format!("{} acknowledged", self.acknowledged));
+        }
+        if self.deleted {
+            parts.push("the consumer is deleted".to_owned());
+        }
+        if self.claimed > 0 || self.removed > 0 || self.scan_cursor.is_some() {
+            parts.push(format!("{} claimed, {} without payload removed", self.claimed, self.removed));
+        }
+        match self.scan_cursor {
+            Some(cursor) if self.stopped => parts.push(format!("stopped at {cursor}")),
+            Some(cursor) if !self.scan_complete => parts.push(format!("the limit was reached at {cursor}")),
+            _ => {}
+        }
+        parts.extend(self.note.clone());
+        if parts.is_empty() { "nothing".to_owned() } else { parts.join(", ") }
+    }
+}

@@ -1,0 +1,309 @@
+//! Claiming: pending entries that were idle for long change hands. XAUTOCLAIM where there is one; XCLAIM of listed ids
+//! before 6.2, and where only one consumer's entries are meant, which XAUTOCLAIM cannot tell apart.
+
+use super::{Counted, Warning, at_least, server_refusal, warning, words};
+use crate::core::{
+    id::EntryId,
+    model::{ConsumerFacts, PendingRow, ServerFacts},
+    name::Name,
+    time::age_words,
+};
+use std::collections::BTreeMap;
+
+/// What is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClaimAsk {
+    /// The stream.
+    pub key: Name,
+    /// The group.
+    pub group: Name,
+    /// Who gets them.
+    pub target: Name,
+    /// The target may be created by this.
+    pub create: bool,
+    /// Only entries that have been idle for so long, in milliseconds.
+    pub min_idle_ms: i64,
+    /// Only those of this consumer.
+    pub from: Option<Name>,
+    /// At most so many.
+    pub limit: Option<usize>,
+    /// Delivery counts stay as they are, and payloads do not travel.
+    pub justid: bool,
+}
+
+/// Entries that one XAUTOCLAIM or XCLAIM takes at most: the server is blocked for ten times that many look-ups.
+pub const BATCH: usize = 100;
+
+/// What the plan is made from.
+pub struct ClaimFacts<'a> {
+    /// Who answers.
+    pub server: &'a ServerFacts,
+    /// Consumers of the group, as sampled.
+    pub consumers: &'a [ConsumerFacts],
+    /// Pending rows in id order, from the first on.
+    pub rows: &'a [PendingRow],
+    /// Whether those are all.
+    pub complete: bool,
+    /// Whether an entry is still in the stream; `None` where it was not looked up.
+    pub fate: &'a dyn Fn(EntryId) -> Option<bool>,
+    /// A consumer seen within this many milliseconds counts as active.
+    pub active_ms: i64,
+    /// Why there is no such group, if so.
+    pub absent: Option<String>,
+}
+
+/// A former owner in the preview.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// Its name; `None` for entries that nobody holds.
+    pub consumer: Option<Name>,
+    /// Entries that would leave it.
+    pub entries: i64,
+    /// Whether it was seen just now.
+    pub active: bool,
+    /// Idle time of the oldest of them, in milliseconds.
+    pub oldest_idle_ms: Option<i64>,
+}
+
+/// Which command does it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// XAUTOCLAIM along its cursor.
+    AutoClaim,
+    /// XCLAIM of the ids in the preview.
+    Claim,
+}
+
+/// The plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClaimPlan {
+    /// What was asked for.
+    pub ask: ClaimAsk,
+    /// The target is a consumer of the group.
+    pub target_exists: bool,
+    /// It was seen just now.
+    pub target_active: bool,
+    /// Entries that would move, those without payload included where the server moves them (before 7.0).
+    pub would_move: Counted,
+    /// Of these, entries without payload.
+    pub would_move_empty: i64,
+    /// Entries without payload that XAUTOCLAIM would drop from the pending list, whoever holds them (7.0+).
+    pub would_remove: Counted,
+    /// From whom.
+    pub from: Vec<Holder>,
+    /// The entries that would move, as they are now: for the way back, and for the re-check.
+    pub moving: Vec<PendingRow>,
+    /// What to know.
+    pub warnings: Vec<Warning>,
+    /// Why it may not be done.
+    pub refused: Option<String>,
+    /// The limit cut the list: the rest stays where it is.
+    pub cut: bool,
+    /// How.
+    pub way: Way,
+    /// The commands; the first stands for the batches that follow its cursor.
+    pub commands: Vec<Vec<Name>>,
+}
+
+impl ClaimPlan {
+    /// First and last id that would move.
+    pub fn span(&self) -> Option<(EntryId, EntryId)> {
+        Some((self.moving.first()?.id, self.moving.last()?.id))
+    }
+
+    /// Whether a later reading of the same ask differs so much that the preview no longer holds: other owners, more that
+    /// would be dropped, or a count that is off by more than a tenth.
+    pub fn differs_materially(&self, now: &Self) -> Option<String> {
+        let owners = |plan: &Self| plan.from.iter().map(|holder| holder.consumer.clone()).collect::<Vec<_>>();
+        if now.would_remove.value > self.would_remove.value {
+            return Some(format!("{} entries would be dropped now, not {}", now.would_remove.text(), self.would_remove.text()));
+        }
+        if owners(now).iter().any(|owner| !owners(self).contains(owner)) {
+            return Some("entries of other consumers qualify now".to_owned());
+        }
+        let (before, after) = (self.would_move.value, now.would_move.value);
+        ((before - after).abs() * 10 > before).then(|| format!("{after} entries would move now, not {before}"))
+    }
+}
+
+fn idle_enough(row: &PendingRow, ask: &ClaimAsk) -> bool {
+    // what XNACK released is claimed whatever the min-idle says (server-facts 4)
+    row.idle_ms.is_none_or(|idle| idle >= ask.min_idle_ms)
+}
+
+/// Makes the plan.
+pub fn plan(ask: ClaimAsk, facts: &ClaimFacts) -> ClaimPlan {
+    let drops = at_least(facts.server, (7, 0));
+    let way = if ask.from.is_some() || !at_least(facts.server, (6, 2)) { Way::Claim } else { Way::AutoClaim };
+    let target = facts.consumers.iter().find(|consumer| consumer.name == ask.target);
+    let seen_lately = |consumer: &ConsumerFacts| consumer.idle_ms <= facts.active_ms;
+    let mut plan = ClaimPlan {
+        target_exists: target.is_some(),
+        target_active: target.is_some_and(seen_lately),
+        would_move: Counted::exact(0),
+        would_move_empty: 0,
+        would_remove: Counted::exact(0),
+        from: Vec::new(),
+        moving: Vec::new(),
+        warnings: Vec::new(),
+        refused: None,
+        cut: false,
+        way,
+        commands: Vec::new(),
+        ask,
+    };
+    sort_out(&mut plan, facts, drops);
+    let mut holders: BTreeMap<Option<Name>, (i64, Option<i64>)> = BTreeMap::new();
+    for row in &plan.moving {
+        let entry = holders.entry(row.owner.clone()).or_default();
+        entry.0 += 1;
+        entry.1 = entry.1.max(row.idle_ms);
+    }
+    plan.from = holders
+        .into_iter()
+        .map(|(consumer, (entries, oldest_idle_ms))| {
+            let active = facts.consumers.iter().any(|one| Some(&one.name) == consumer.as_ref() && seen_lately(one));
+            Holder { consumer, entries, active, oldest_idle_ms }
+        })
+        .collect();
+    plan.commands = commands(&plan);
+    plan.warnings = warnings(&plan, facts);
+    plan.refused = refusal(&plan, facts);
+    plan
+}
+
+/// Walks the rows as the server would: in id order, up to the limit.
+fn sort_out(plan: &mut ClaimPlan, facts: &ClaimFacts, drops: bool) {
+    let mut sure = true;
+    let mut removed = 0;
+    let mut whole = facts.complete;
+    for row in facts.rows {
+        if plan.ask.limit.is_some_and(|limit| plan.moving.len() >= limit) {
+            // the server stops scanning here, so nothing beyond is touched
+            whole = true;
+            plan.cut = true;
+            break;
+        }
+        let fate = (facts.fate)(row.id);
+        sure &= fate.is_some();
+        let gone = fate == Some(false);
+        if gone && drops {
+            removed += i64::from(plan.way == Way::AutoClaim);
+            continue;
+        }
+        let meant = plan.ask.from.is_none() || row.owner == plan.ask.from;
+        if meant && row.owner.as_ref() != Some(&plan.ask.target) && idle_enough(row, &plan.ask) {
+            plan.would_move_empty += i64::from(gone);
+            plan.moving.push(row.clone());
+        }
+    }
+    plan.cut |= !whole || (!facts.complete && plan.ask.limit.is_some_and(|limit| plan.moving.len() >= limit));
+    plan.would_move = Counted { value: plan.moving.len() as i64, exact: whole && (sure || !drops) };
+    plan.would_remove = Counted { value: removed, exact: whole && (sure || !drops || plan.way == Way::Claim) };
+}
+
+fn commands(plan: &ClaimPlan) -> Vec<Vec<Name>> {
+    let ask = &plan.ask;
+    let idle = ask.min_idle_ms.to_string();
+    let head = |command: &[u8]| words(&[command, ask.key.bytes(), ask.group.bytes(), ask.target.bytes(), idle.as_bytes()]);
+    let tail = |command: &mut Vec<Name>| command.extend(ask.justid.then(|| Name::from("JUSTID")));
+    match plan.way {
+        Way::AutoClaim => {
+            let mut command = head(b"XAUTOCLAIM");
+            let count = ask.limit.map_or(BATCH, |limit| limit.clamp(1, BATCH));
+            command.extend([Name::from("0-0"), Name::from("COUNT"), Name::new(count.to_string())]);
+            tail(&mut command);
+            vec![command]
+        }
+        Way::Claim => plan
+            .moving
+            .chunks(BATCH)
+            .map(|rows| {
+                let mut command = head(b"XCLAIM");
+                command.extend(rows.iter().map(|row| Name::new(row.id.to_string())));
+                tail(&mut command);
+                command
+            })
+            .collect(),
+    }
+}
+
+fn warnings(plan: &ClaimPlan, facts: &ClaimFacts) -> Vec<Warning> {
+    let mut out = Vec::new();
+    let target = &plan.ask.target;
+    for holder in plan.from.iter().filter(|holder| holder.active) {
+        let name = holder.consumer.as_ref().map_or_else(String::new, Name::shown);
+        let text = format!("{name} was seen just now: it may be at work on the {} that would be taken from it", holder.entries);
+        out.push(warning("owner-active", text));
+    }
+    if plan.would_remove.value > 0 {
+        let text = format!(
+            "{} pending entries have no payload any more and would be removed from the pending list for good, whoever holds them and \
+             whatever the min-idle is",
+            plan.would_remove.text()
+        );
+        out.push(warning("removes-payload-gone", text));
+    }
+    if plan.would_move_empty > 0 {
+        let text = format!("{} of them have no payload any more: this server moves them all the same, as empty entries", plan.would_move_empty);
+        out.push(warning("moves-empty", text));
+    }
+    let released = plan.moving.iter().filter(|row| row.owner.is_none()).count();
+    if released > 0 {
+        out.push(warning("released-entries", format!("{released} were released by XNACK: they move whatever the min-idle is")));
+    }
+    match (plan.target_exists, plan.ask.create) {
+        (false, true) => out.push(warning("creates-consumer", format!("{target} is not a consumer of this group: it would be created"))),
+        (false, false) => out.push(warning("target-unknown", format!("{target} is not a consumer of this group"))),
+        (true, _) if !plan.target_active => {
+            let idle = facts.consumers.iter().find(|one| one.name == *target).map_or(0, |one| one.idle_ms);
+            out.push(warning("target-idle", format!("{target} itself was not seen for {}", age_words(idle))));
+        }
+        _ => {}
+    }
+    if !plan.moving.is_empty() {
+        let counts = if plan.ask.justid { "delivery counts stay" } else { "delivery counts go up by one" };
+        let text = format!(
+            "{target} gets them only when it reads its own history (XREADGROUP … 0) or claims; idle times start at 0, {counts}; a former owner \
+             that still works on one will be at it twice"
+        );
+        out.push(warning("read-own-history", text));
+    }
+    out
+}
+
+fn refusal(plan: &ClaimPlan, facts: &ClaimFacts) -> Option<String> {
+    if let Some(absent) = &facts.absent {
+        return Some(absent.clone());
+    }
+    if let Some(refusal) = server_refusal(facts.server) {
+        return Some(refusal);
+    }
+    if !plan.target_exists && !plan.ask.create {
+        return Some(format!("{} is not a consumer of this group; to create it on purpose, say so (--create)", plan.ask.target));
+    }
+    // CVE-2022-31144 and CVE-2022-35951: more payload-gone entries than COUNT overflow the heap
+    let numbers: Vec<u32> = facts.server.version.split('.').filter_map(|part| part.parse().ok()).collect();
+    let crashes = facts.server.flavor == "redis" && matches!(numbers.as_slice(), [7, 0, patch, ..] if *patch < 5);
+    if crashes && plan.way == Way::AutoClaim {
+        return Some("XAUTOCLAIM can crash Redis 7.0.0 to 7.0.4 (CVE-2022-35951): update the server, or claim from one consumer (--from)".to_owned());
+    }
+    None
+}
+
+/// The way back: each entry to its former owner, with the idle time and the delivery count it had. Entries that nobody held
+/// cannot be given back. One command an entry, since each has its own counts.
+pub fn give_back(ask: &ClaimAsk, moved: &[PendingRow], passed_ms: i64) -> Vec<Vec<Name>> {
+    moved
+        .iter()
+        .filter_map(|row| {
+            let owner = row.owner.as_ref()?;
+            let (id, idle) = (row.id.to_string(), (row.idle_ms? + passed_ms).to_string());
+            let count = row.deliveries.to_string();
+            let tail: [&[u8]; 5] = [b"IDLE", idle.as_bytes(), b"RETRYCOUNT", count.as_bytes(), b"JUSTID"];
+            let mut command = words(&[b"XCLAIM", ask.key.bytes(), ask.group.bytes(), owner.bytes(), b"0", id.as_bytes()]);
+            command.extend(words(&tail));
+            Some(command)
+        })
+        .collect()
+}

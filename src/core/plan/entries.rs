@@ -1,0 +1,105 @@
+//! Marked entries: handed to a consumer (XCLAIM), or acknowledged although nobody handled them (XACK).
+
+use super::{Warning, server_refusal, warning, words};
+use crate::core::{
+    id::EntryId,
+    model::{ConsumerFacts, PendingRow, ServerFacts},
+    name::Name,
+};
+
+/// What happens to them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum What {
+    /// They go to this consumer, counts unchanged.
+    MoveTo(Name),
+    /// They are taken off the pending list: this group will never process them.
+    Acknowledge,
+}
+
+impl What {
+    /// The word in the journal.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::MoveTo(_) => "claim-entries",
+            Self::Acknowledge => "acknowledge",
+        }
+    }
+}
+
+/// What is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntriesAsk {
+    /// The stream.
+    pub key: Name,
+    /// The group.
+    pub group: Name,
+    /// Which entries.
+    pub ids: Vec<EntryId>,
+    /// What with them.
+    pub what: What,
+}
+
+/// The plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EntriesPlan {
+    /// What was asked for.
+    pub ask: EntriesAsk,
+    /// The marked entries that are pending now, as they are.
+    pub rows: Vec<PendingRow>,
+    /// Marked entries that are no longer pending.
+    pub vanished: Vec<EntryId>,
+    /// What to know.
+    pub warnings: Vec<Warning>,
+    /// Why it may not be done.
+    pub refused: Option<String>,
+    /// The commands.
+    pub commands: Vec<Vec<Name>>,
+}
+
+/// Makes the plan from the rows that are pending now.
+pub fn plan(ask: EntriesAsk, server: &ServerFacts, consumers: &[ConsumerFacts], rows: Vec<PendingRow>, active_ms: i64) -> EntriesPlan {
+    let vanished: Vec<EntryId> = ask.ids.iter().copied().filter(|id| !rows.iter().any(|row| row.id == *id)).collect();
+    let mut warnings = Vec::new();
+    let mut owners: Vec<&Name> = rows.iter().filter_map(|row| row.owner.as_ref()).collect();
+    owners.sort();
+    owners.dedup();
+    for owner in owners {
+        let active = consumers.iter().any(|consumer| consumer.name == *owner && consumer.idle_ms <= active_ms);
+        if active {
+            warnings.push(warning("owner-active", format!("{owner} was seen just now: it may be at work on them")));
+        }
+    }
+    if !vanished.is_empty() {
+        warnings.push(warning("no-longer-pending", format!("{} of the marked entries are no longer pending", vanished.len())));
+    }
+    let unknown = match &ask.what {
+        What::MoveTo(target) => !consumers.iter().any(|consumer| consumer.name == *target),
+        What::Acknowledge => {
+            warnings.push(warning("never-processed", "they will never be processed by this group: there is no way back but moving its cursor"));
+            false
+        }
+    };
+    let refused = server_refusal(server)
+        .or_else(|| rows.is_empty().then(|| "none of the marked entries is pending any more".to_owned()))
+        .or_else(|| unknown.then(|| "the target is not a consumer of this group".to_owned()));
+    let mut plan = EntriesPlan { ask, rows, vanished, warnings, refused, commands: Vec::new() };
+    plan.commands = plan.rows.chunks(super::claim::BATCH).map(|rows| command(&plan.ask, rows)).collect();
+    plan
+}
+
+/// The idle time goes along, so that an entry that somebody takes meanwhile is left alone: its idle time starts anew.
+fn command(ask: &EntriesAsk, rows: &[PendingRow]) -> Vec<Name> {
+    let ids = rows.iter().map(|row| Name::new(row.id.to_string()));
+    let mut command = match &ask.what {
+        What::MoveTo(target) => {
+            let least = rows.iter().filter_map(|row| row.idle_ms).min().unwrap_or(0).to_string();
+            words(&[b"XCLAIM", ask.key.bytes(), ask.group.bytes(), target.bytes(), least.as_bytes()])
+        }
+        What::Acknowledge => words(&[b"XACK", ask.key.bytes(), ask.group.bytes()]),
+    };
+    command.extend(ids);
+    if matches!(ask.what, What::MoveTo(_)) {
+        command.push(Name::from("JUSTID"));
+    }
+    command
+}

@@ -1,0 +1,257 @@
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+//! A server as the core sees it: answers requests from a model of one stream `k`, all of one moment.
+
+use super::{Focus, Settings, Store};
+use crate::core::{
+    id::EntryId,
+    known::Known,
+    model::{ConsumerFacts, GroupFacts, PendingRow, PendingSummary, StreamFacts},
+    name::Name,
+    sample::{Fault, GroupDetail, GroupRequest, PageRequest, RangeIds, RangeRequest, Request, Sample, StreamSample},
+    time::{Mono, Now},
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(super) fn key() -> Name {
+    Name::from("k")
+}
+
+pub(super) fn id(ms: u64) -> EntryId {
+    EntryId::new(ms, 0)
+}
+
+/// A group of the model.
+#[derive(Clone, Debug, Default)]
+pub(super) struct FakeGroup {
+    pub cursor: EntryId,
+    /// Pending entries: owner, deliveries, time of the last delivery.
+    pub pel: BTreeMap<EntryId, (Name, i64, u64)>,
+    pub consumers: BTreeSet<Name>,
+    pub read: Option<i64>,
+    pub lag: Option<i64>,
+}
+
+/// The model.
+#[derive(Clone, Debug)]
+pub(super) struct Fake {
+    pub entries: BTreeSet<EntryId>,
+    pub added: i64,
+    pub last: u64,
+    pub max_deleted: EntryId,
+    pub groups: BTreeMap<Name, FakeGroup>,
+    /// Bytes of each entry in a reply.
+    pub entry_bytes: u64,
+    /// Whether it counts, as servers do from 7.0 on.
+    pub counts: bool,
+    /// The key is not there.
+    pub missing: bool,
+    pub now: Mono,
+    /// All that it was asked.
+    pub asked: Vec<Request>,
+}
+
+impl Fake {
+    pub(super) fn new() -> Self {
+        Self {
+            entries: BTreeSet::new(),
+            added: 0,
+            last: 0,
+            max_deleted: EntryId::MIN,
+            groups: BTreeMap::new(),
+            entry_bytes: 50,
+            counts: true,
+            missing: false,
+            now: Mono(0),
+            asked: Vec::new(),
+        }
+    }
+
+    /// With `length` entries and the group `g` whose cursor stands at `cursor`.
+    pub(super) fn with(length: u64, cursor: u64) -> Self {
+        let mut fake = Self::new();
+        fake.add(length);
+        fake.group("g").cursor = id(cursor);
+        fake
+    }
+
+    pub(super) fn group(&mut self, name: &str) -> &mut FakeGroup {
+        self.groups.entry(Name::from(name)).or_default()
+    }
+
+    pub(super) fn add(&mut self, count: u64) {
+        for _ in 0..count {
+            self.last += 1;
+            self.entries.insert(id(self.last));
+            self.added += 1;
+        }
+    }
+
+    pub(super) fn delete(&mut self, which: EntryId) {
+        if self.entries.remove(&which) {
+            self.max_deleted = self.max_deleted.max(which);
+        }
+    }
+
+    pub(super) fn trim(&mut self, keep: usize) {
+        while self.entries.len() > keep {
+            self.entries.pop_first();
+        }
+    }
+
+    /// Delivers up to `count` new entries of `group` to `consumer`.
+    pub(super) fn read(&mut self, group: &str, consumer: &str, count: usize) {
+        let now = self.now.0;
+        let (entries, consumer) = (self.entries.clone(), Name::from(consumer));
+        let group = self.group(group);
+        group.consumers.insert(consumer.clone());
+        let Some(after) = group.cursor.next() else { return };
+        for id in entries.range(after..).take(count) {
+            group.cursor = *id;
+            group.pel.insert(*id, (consumer.clone(), 1, now));
+        }
+    }
+
+    pub(super) fn ack(&mut self, group: &str, which: EntryId) {
+        self.group(group).pel.remove(&which);
+    }
+
+    pub(super) fn facts(&self) -> StreamFacts {
+        let counted = |n| if self.counts { Known::Is(n) } else { Known::Unsupported };
+        StreamFacts {
+            length: self.entries.len() as i64,
+            first: self.entries.first().copied(),
+            last: self.entries.last().copied(),
+            last_generated: id(self.last),
+            entries_added: counted(self.added),
+            max_deleted: if self.counts { Known::Is(self.max_deleted) } else { Known::Unsupported },
+            groups: self.groups.len() as i64,
+            reply_bytes: 300 + 2 * self.entry_bytes,
+        }
+    }
+
+    fn group_facts(&self, name: &Name, group: &FakeGroup) -> GroupFacts {
+        let counter = |n: Option<i64>| match (self.counts, n) {
+            (false, _) => Known::Unsupported,
+            (true, None) => Known::Undetermined,
+            (true, Some(n)) => Known::Is(n),
+        };
+        GroupFacts {
+            name: name.clone(),
+            consumers: group.consumers.len() as i64,
+            pending: group.pel.len() as i64,
+            cursor: group.cursor,
+            entries_read: counter(group.read),
+            reported_lag: counter(group.lag),
+        }
+    }
+
+    fn range(&self, range: &RangeRequest) -> RangeIds {
+        let mut ids: Vec<EntryId> = if range.backward {
+            self.entries.range(..=range.from).rev().take(range.count).copied().collect()
+        } else {
+            self.entries.range(range.from..).take(range.count).copied().collect()
+        };
+        ids.sort_unstable();
+        RangeIds { bytes: ids.len() as u64 * self.entry_bytes, ids }
+    }
+
+    fn page(&self, group: &FakeGroup, page: &PageRequest) -> Vec<PendingRow> {
+        let rows = group.pel.range(page.from..=page.to);
+        rows.filter(|(_, (owner, ..))| page.consumer.as_ref().is_none_or(|name| name == owner))
+            .take(page.count)
+            .map(|(id, (owner, deliveries, at))| PendingRow {
+                id: *id,
+                owner: Some(owner.clone()),
+                idle_ms: Some(self.now.since(Mono(*at)) as i64),
+                deliveries: *deliveries,
+            })
+            .collect()
+    }
+
+    fn detail(&self, asked: &GroupRequest) -> GroupDetail {
+        let mut detail = GroupDetail { name: asked.name.clone(), ..GroupDetail::default() };
+        let Some(group) = self.groups.get(&asked.name) else {
+            detail.consumers = asked.consumers.then_some(Err(Fault::NoGroup));
+            detail.summary = asked.summary.then_some(Err(Fault::NoGroup));
+            detail.pages = asked.pages.iter().map(|page| (page.clone(), Err(Fault::NoGroup))).collect();
+            return detail;
+        };
+        let held = |name: &Name| group.pel.values().filter(|(owner, ..)| owner == name).count() as i64;
+        detail.consumers = asked.consumers.then(|| {
+            let list = group.consumers.iter().map(|name| ConsumerFacts {
+                name: name.clone(),
+                pending: held(name),
+                idle_ms: 0,
+                inactive_ms: Known::Is(0),
+            });
+            Ok(list.collect())
+        });
+        detail.summary = asked.summary.then(|| {
+            let holders =
+                group.consumers.iter().map(|name| (name.clone(), held(name))).filter(|(_, held)| *held > 0).collect();
+            Ok(PendingSummary { total: group.pel.len() as i64, holders })
+        });
+        detail.pages = asked.pages.iter().map(|page| (page.clone(), Ok(self.page(group, page)))).collect();
+        detail
+    }
+
+    pub(super) fn answer(&mut self, request: &Request) -> Sample {
+        self.asked.push(request.clone());
+        let streams = request.streams.iter().map(|asked| {
+            if self.missing || asked.key != key() {
+                return StreamSample {
+                    key: asked.key.clone(),
+                    facts: Err(Fault::Missing),
+                    groups: Err(Fault::Missing),
+                    consistent: true,
+                    ranges: Vec::new(),
+                    details: Vec::new(),
+                };
+            }
+            StreamSample {
+                key: asked.key.clone(),
+                facts: Ok(self.facts()),
+                groups: Ok(self.groups.iter().map(|(name, group)| self.group_facts(name, group)).collect()),
+                consistent: true,
+                ranges: asked.ranges.iter().map(|range| (*range, Ok(self.range(range)))).collect(),
+                details: asked.groups.iter().map(|group| self.detail(group)).collect(),
+            }
+        });
+        Sample { at: self.now, streams: streams.collect(), ..Sample::default() }
+    }
+
+    /// One tick of a watcher, a second after the last.
+    pub(super) fn tick(&mut self, store: &mut Store, focus: &Focus) {
+        self.now = Mono(self.now.0 + 1000);
+        self.round(store, focus, false);
+    }
+
+    fn round(&mut self, store: &mut Store, focus: &Focus, full: bool) {
+        let request = store.wants(focus, self.now);
+        let sample = self.answer(&request);
+        store.fold(sample, request.scan.as_ref(), Now { mono: self.now, wall_ms: 0 }, full);
+    }
+
+    /// A full reading; the rounds it took, `None` if it never ended.
+    pub(super) fn read_fully(&mut self, store: &mut Store) -> Option<usize> {
+        self.now = Mono(self.now.0 + 1000);
+        store.begin_reading(self.now);
+        (1..=64).find(|_| {
+            self.round(store, &Focus::All, true);
+            !store.is_hungry()
+        })
+    }
+}
+
+/// A watcher of the stream `k`.
+pub(super) fn store() -> Store {
+    Store::new(Settings { keys: vec![key()], ..Settings::default() })
+}
+
+pub(super) fn on_screen(group: &str) -> Focus {
+    Focus::Group { key: key(), group: Name::from(group), open: Vec::new(), strip_at: None }
+}
+
+pub(super) fn events(store: &Store) -> Vec<&'static str> {
+    store.events.iter().map(|event| event.id).collect()
+}

@@ -1,0 +1,262 @@
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+//! What is told between ticks, and what discovery keeps.
+
+use super::{
+    Focus, RowState, Settings, Store,
+    fake::{Fake, events, id, key, on_screen, store},
+};
+use crate::core::{
+    id::EntryId,
+    name::Name,
+    sample::{Fault, Sample, ScanRequest, ScanSample},
+    time::{Mono, Now},
+};
+
+/// A stream of ten whose group read six, watched for a tick.
+fn watched() -> (Fake, Store) {
+    let mut fake = Fake::with(10, 0);
+    fake.read("g", "c", 6);
+    fake.group("g").read = Some(6);
+    let mut store = store();
+    fake.tick(&mut store, &on_screen("g"));
+    fake.tick(&mut store, &on_screen("g"));
+    (fake, store)
+}
+
+#[test]
+fn quiet_and_ordinary_ticks_tell_nothing() {
+    let (mut fake, mut store) = watched();
+    for _ in 0..20 {
+        fake.add(2);
+        fake.read("g", "c", 2);
+        let first = *fake.group("g").pel.first_key_value().unwrap().0;
+        fake.ack("g", first);
+        fake.trim(12);
+        fake.group("g").read = fake.group("g").read.map(|n| n + 2);
+        fake.tick(&mut store, &on_screen("g"));
+    }
+    fake.group("g").pel.clear();
+    fake.group("new").cursor = id(3);
+    (0..5).for_each(|_| fake.tick(&mut store, &Focus::None));
+    assert_eq!(events(&store), Vec::<&str>::new());
+}
+
+#[test]
+fn a_group_that_is_gone_is_told_with_what_it_held() {
+    let (mut fake, mut store) = watched();
+    fake.groups.clear();
+    fake.tick(&mut store, &on_screen("g"));
+    fake.tick(&mut store, &on_screen("g"));
+    assert_eq!(events(&store), ["group-lost"]);
+    let text = &store.events[0].text;
+    assert!(text.contains("6-0") && text.contains("6 pending"), "{text}");
+    assert!(store.streams[&key()].groups.is_empty());
+}
+
+#[test]
+fn a_stream_that_is_gone_is_told_once_and_keeps_its_row() {
+    let (mut fake, mut store) = watched();
+    fake.missing = true;
+    (0..3).for_each(|_| fake.tick(&mut store, &on_screen("g")));
+    assert_eq!(events(&store), ["stream-lost", "group-lost"]);
+    assert_eq!(store.streams[&key()].state, RowState::Fault(Fault::Missing));
+    assert!(store.events[0].text.contains("6 pending"), "{}", store.events[0].text);
+}
+
+#[test]
+fn a_stream_made_anew_is_told_and_nothing_of_the_old_one_is_believed() {
+    for unseen in [true, false] {
+        let (mut fake, mut store) = watched();
+        let mut new = Fake::with(3, 0);
+        new.now = fake.now;
+        if !unseen {
+            fake.missing = true;
+            fake.tick(&mut store, &on_screen("g"));
+            new.now = fake.now;
+        }
+        new.tick(&mut store, &on_screen("g"));
+        assert_eq!(
+            events(&store).iter().filter(|id| **id == "stream-recreated").count(),
+            1,
+            "unseen {unseen}: {:?}",
+            events(&store)
+        );
+        new.tick(&mut store, &on_screen("g"));
+        let (stream, group) = store.group(&key(), &Name::from("g")).unwrap();
+        assert!(stream.window.ids().all(|entry| entry <= id(3)));
+        assert_eq!(group.lag.exact(), Some(3));
+    }
+}
+
+#[test]
+fn a_cursor_that_went_back_is_told_with_both_ids() {
+    let (mut fake, mut store) = watched();
+    fake.group("g").cursor = id(2);
+    fake.group("g").read = None;
+    fake.tick(&mut store, &on_screen("g"));
+    assert_eq!(events(&store), ["cursor-went-back"]);
+    assert!(store.events[0].text.contains("from 6-0 to 2-0"), "{}", store.events[0].text);
+}
+
+#[test]
+fn a_jump_is_told_and_what_it_passed_is_drawn_apart() {
+    let (mut fake, mut store) = watched();
+    fake.group("g").cursor = id(9);
+    fake.group("g").read = None;
+    fake.tick(&mut store, &on_screen("g"));
+    assert_eq!(events(&store), ["cursor-jumped"]);
+    let (stream, group) = store.group(&key(), &Name::from("g")).unwrap();
+    let skipped: Vec<EntryId> = group
+        .cells(stream)
+        .into_iter()
+        .filter(|cell| cell.state.word() == Some("skipped"))
+        .map(|cell| cell.id)
+        .collect();
+    assert_eq!(skipped, [id(7), id(8), id(9)]);
+    assert!(!group.acked_sure());
+}
+
+#[test]
+fn reading_past_a_deleted_entry_is_no_jump() {
+    let (mut fake, mut store) = watched();
+    fake.delete(id(8));
+    fake.read("g", "c", 2);
+    fake.group("g").read = None;
+    fake.tick(&mut store, &on_screen("g"));
+    assert_eq!(events(&store), Vec::<&str>::new());
+}
+
+#[test]
+fn a_consumer_that_vanished_with_pending_entries_is_told_once() {
+    let (mut fake, mut store) = watched();
+    let c = Name::from("c");
+    fake.group("g").consumers.remove(&c);
+    fake.group("g").pel.clear();
+    (0..3).for_each(|_| fake.tick(&mut store, &on_screen("g")));
+    assert_eq!(events(&store), ["consumer-vanished-with-pending"]);
+    assert!(store.events[0].text.contains("6 pending"), "{}", store.events[0].text);
+}
+
+#[test]
+fn a_consumer_that_gave_its_entries_away_before_it_left_is_no_loss() {
+    let (mut fake, mut store) = watched();
+    let group = fake.group("g");
+    group.consumers.insert(Name::from("d"));
+    group.pel.values_mut().for_each(|(owner, ..)| *owner = Name::from("d"));
+    fake.tick(&mut store, &on_screen("g"));
+    fake.group("g").consumers.remove(&Name::from("c"));
+    fake.tick(&mut store, &on_screen("g"));
+    assert_eq!(events(&store), Vec::<&str>::new());
+    assert_eq!(store.streams[&key()].groups[&Name::from("g")].redeliveries.len(), 6, "but it is seen");
+}
+
+#[test]
+fn entries_just_delivered_are_never_drawn_as_acknowledged() {
+    let mut fake = Fake::with(10, 0);
+    let mut store = store();
+    (0..2).for_each(|_| fake.tick(&mut store, &on_screen("g")));
+    fake.read("g", "c", 4);
+    fake.tick(&mut store, &on_screen("g"));
+    let (stream, group) = store.group(&key(), &Name::from("g")).unwrap();
+    assert!(group.cells(stream).iter().all(|cell| cell.state.word() != Some("acked")), "{:?}", group.cells(stream));
+    assert_ne!(group.oldest_idle(fake.now), super::Extreme::Exact(None));
+}
+
+#[test]
+fn entries_acknowledged_and_then_trimmed_in_the_background_are_no_lost_payloads() {
+    let mut fake = Fake::with(40, 0);
+    for group in 0..20 {
+        fake.read(&format!("g{group:02}"), "c", 30);
+    }
+    let mut store = store();
+    (0..10).for_each(|_| fake.tick(&mut store, &Focus::None));
+    for group in fake.groups.values_mut() {
+        group.pel.retain(|entry, _| *entry > id(29));
+    }
+    fake.trim(12);
+    for _ in 0..6 {
+        fake.tick(&mut store, &Focus::None);
+        let stream = &store.streams[&key()];
+        for group in stream.groups.values() {
+            assert!(group.payload_gone(stream).is_none_or(|(gone, _)| gone == 0), "{}", group.name());
+        }
+    }
+}
+
+#[test]
+fn a_loss_is_remembered_after_its_evidence_is_gone() {
+    let (mut fake, mut store) = watched();
+    fake.trim(2);
+    fake.tick(&mut store, &on_screen("g"));
+    let lost = |store: &Store| store.streams[&key()].groups[&Name::from("g")].lost;
+    assert_eq!(lost(&store), Some(2));
+    fake.read("g", "c", 2);
+    fake.group("g").read = Some(10);
+    fake.tick(&mut store, &on_screen("g"));
+    assert_eq!(lost(&store), Some(2));
+}
+
+fn scanned(store: &mut Store, keys: &[&str], cursor: &str, at: u64) {
+    let asked = store.wants(&Focus::None, Mono(at)).scan;
+    let found =
+        ScanSample { keys: keys.iter().map(|key| Name::from(*key)).collect(), cursor: cursor.to_owned(), fault: None };
+    let sample = Sample { at: Mono(at), scan: Some(found), ..Sample::default() };
+    store.fold(sample, asked.as_ref(), Now { mono: Mono(at), wall_ms: 0 }, false);
+}
+
+fn asked(store: &Store, at: u64) -> Option<ScanRequest> {
+    store.wants(&Focus::None, Mono(at)).scan
+}
+
+#[test]
+fn a_pass_of_discovery_follows_the_cursor_and_rests_when_it_is_done() {
+    let mut store = Store::new(Settings::default());
+    assert_eq!(asked(&store, 0).unwrap().cursor, "0");
+    scanned(&mut store, &["a", "b"], "17", 0);
+    assert_eq!(asked(&store, 1000).unwrap().cursor, "17");
+    assert!(!store.discovery.complete);
+    scanned(&mut store, &["b", "c"], "0", 1000);
+    assert!(store.discovery.complete);
+    assert_eq!(store.streams.len(), 3, "a key that SCAN gave twice is one stream");
+    assert_eq!(asked(&store, 2000), None);
+    assert_eq!(asked(&store, 6000).unwrap().cursor, "0", "new streams are looked for");
+}
+
+#[test]
+fn each_pattern_has_its_pass_and_a_named_key_needs_none() {
+    let patterns = vec![Name::from("a*"), Name::from("b*")];
+    let mut store = Store::new(Settings { patterns: patterns.clone(), ..Settings::default() });
+    assert_eq!(asked(&store, 0).unwrap().pattern.as_ref(), Some(&patterns[0]));
+    scanned(&mut store, &["a1"], "0", 0);
+    assert!(!store.discovery.complete);
+    let second = asked(&store, 1000).unwrap();
+    assert_eq!((second.pattern.as_ref(), second.cursor.as_str()), (Some(&patterns[1]), "0"));
+    scanned(&mut store, &["b1"], "0", 1000);
+    assert!(store.discovery.complete);
+    let named = Store::new(Settings { keys: vec![key()], ..Settings::default() });
+    assert_eq!(asked(&named, 0), None);
+}
+
+#[test]
+fn a_pass_drops_what_is_missing_and_never_a_named_key() {
+    let mut store = Store::new(Settings { keys: vec![key()], patterns: vec![Name::from("*")], ..Settings::default() });
+    scanned(&mut store, &["gone"], "0", 0);
+    let mut fake = Fake::new();
+    fake.missing = true;
+    fake.tick(&mut store, &Focus::None);
+    assert_eq!(store.streams.len(), 2);
+    scanned(&mut store, &[], "0", 10_000);
+    assert_eq!(store.streams.keys().collect::<Vec<_>>(), [&key()]);
+}
+
+#[test]
+fn where_scan_is_refused_discovery_is_over_and_the_reason_is_kept() {
+    let mut store = Store::new(Settings::default());
+    let fault = Fault::Denied("NOPERM".into());
+    let sample =
+        Sample { scan: Some(ScanSample { fault: Some(fault.clone()), ..ScanSample::default() }), ..Sample::default() };
+    let request = asked(&store, 0);
+    store.fold(sample, request.as_ref(), Now::default(), false);
+    assert_eq!((store.discovery.complete, &store.discovery.fault), (true, &Some(fault)));
+    assert_eq!(asked(&store, 60_000), None);
+}

@@ -1,0 +1,311 @@
+//! Reads what a plan needs, and makes it. Nothing here writes: a plan can be had by a user who may only read.
+
+use super::{Link, LinkFault, Source, commands, decode};
+use crate::core::{
+    id::EntryId,
+    model::{ConsumerFacts, GroupFacts, PendingRow, StreamFacts},
+    name::Name,
+    plan::{
+        claim::{self, ClaimAsk, ClaimFacts, ClaimPlan},
+        consumer::{self, DeletePlan},
+        entries::{self, EntriesAsk, EntriesPlan},
+        seek::{self, Guard, Place, SeekAsk, SeekFacts, SeekPlan},
+    },
+    sample::{Fault, GroupRequest, PageRequest, RangeRequest, Request, StreamRequest},
+};
+use redis::Value;
+use std::collections::HashMap;
+
+/// Rows of one XPENDING: about half a millisecond.
+const PAGE: usize = 1000;
+/// A preview looks at so many pending rows at most, and says "at least" beyond.
+const MOST_ROWS: usize = 1_000_000;
+/// Entries looked up one by one to see whether they are still there.
+const MOST_LOOKUPS: usize = 20_000;
+/// Entries counted between cursor and target, at most.
+const MOST_BETWEEN: usize = 100_000;
+/// Entries fetched by one XRANGE of a preview; payloads come along, so pages stay small.
+const RANGE: usize = 500;
+
+/// A connection used for plans.
+#[derive(Debug)]
+pub struct Planner<'a> {
+    link: &'a mut Link,
+    /// A consumer seen within this many milliseconds counts as active.
+    active_ms: i64,
+}
+
+/// Stream, group and consumers at one moment.
+struct Facts {
+    stream: StreamFacts,
+    group: GroupFacts,
+    consumers: Vec<ConsumerFacts>,
+    now_ms: i64,
+}
+
+impl<'a> Planner<'a> {
+    /// A planner on this connection.
+    pub fn new(link: &'a mut Link, active_ms: i64) -> Self {
+        Self { link, active_ms }
+    }
+
+    /// The facts, or a sentence why there is nothing to act on.
+    async fn facts(&mut self, key: &Name, group: &Name) -> Result<Result<Facts, String>, LinkFault> {
+        let details = GroupRequest { name: group.clone(), consumers: true, summary: false, pages: Vec::new() };
+        let stream = StreamRequest { key: key.clone(), groups: vec![details], ranges: Vec::new() };
+        let sample = self.link.sample(&Request { streams: vec![stream], scan: None, server: true }).await?;
+        let Some(one) = sample.streams.into_iter().next() else { return Ok(Err("the server did not answer".to_owned())) };
+        let words = |fault: Fault| match fault {
+            Fault::Missing => format!("there is no stream {key}"),
+            Fault::WrongType => format!("{key} is not a stream"),
+            Fault::NoGroup => format!("{key} has no group {group}"),
+            Fault::Denied(text) | Fault::Other(text) => text,
+        };
+        let (stream, groups) = match (one.facts, one.groups) {
+            (Ok(stream), Ok(groups)) => (stream, groups),
+            (Err(fault), _) | (_, Err(fault)) => return Ok(Err(words(fault))),
+        };
+        let Some(found) = groups.into_iter().find(|one| one.name == *group) else {
+            return Ok(Err(format!("{key} has no group {group}")));
+        };
+        let consumers = one.details.into_iter().next().and_then(|detail| detail.consumers);
+        let consumers = match consumers {
+            Some(Ok(consumers)) => consumers,
+            Some(Err(fault)) => return Ok(Err(words(fault))),
+            None => Vec::new(),
+        };
+        Ok(Ok(Facts { stream, group: found, consumers, now_ms: sample.time_ms.unwrap_or(i64::MAX / 2) }))
+    }
+
+    /// Entries pending in a group now; `None` when there is no such group.
+    ///
+    /// # Errors
+    /// When the server is lost.
+    pub async fn pending(&mut self, key: &Name, group: &Name) -> Result<Option<i64>, LinkFault> {
+        Ok(self.facts(key, group).await?.ok().map(|facts| facts.group.pending))
+    }
+
+    async fn page(&mut self, key: &Name, group: &Name, page: &PageRequest) -> Result<Vec<PendingRow>, LinkFault> {
+        let (replies, _) = self.link.send(&[commands::xpending_page(key, group, page)]).await?;
+        Ok(replies.first().and_then(|reply| decode::pending(reply).ok()).unwrap_or_default())
+    }
+
+    /// Which of these ids are in the stream. Those below the first entry are gone, those past the largest id ever deleted are
+    /// not; only what lies between is looked up.
+    async fn fates(&mut self, key: &Name, facts: &StreamFacts, ids: &[EntryId], left: &mut usize) -> Result<HashMap<EntryId, bool>, LinkFault> {
+        let mut fates = HashMap::new();
+        let mut open = Vec::new();
+        for id in ids {
+            let outside = facts.first.is_none_or(|first| *id < first) || facts.last.is_none_or(|last| *id > last);
+            let untouched = facts.max_deleted.value().is_some_and(|deleted| *id > deleted);
+            if outside || untouched {
+                fates.insert(*id, !outside);
+            } else if *left > 0 {
+                *left -= 1;
+                open.push(*id);
+            }
+        }
+        for chunk in open.chunks(100) {
+            let asks: Vec<_> = chunk.iter().map(|id| commands::one_entry(key, *id)).collect();
+            let (replies, _) = self.link.send(&asks).await?;
+            let found = chunk.iter().zip(&replies).filter_map(|(id, reply)| Some((*id, decode::entry(reply).ok()?.is_some())));
+            fates.extend(found);
+        }
+        Ok(fates)
+    }
+
+    /// The plan of a claim.
+    ///
+    /// # Errors
+    /// When the server is lost.
+    pub async fn claim(&mut self, ask: ClaimAsk) -> Result<ClaimPlan, LinkFault> {
+        let facts = match self.facts(&ask.key, &ask.group).await? {
+            Ok(facts) => facts,
+            Err(absent) => {
+                let nothing = ClaimFacts {
+                    server: self.link.server(),
+                    consumers: &[],
+                    rows: &[],
+                    complete: true,
+                    fate: &|_| None,
+                    active_ms: self.active_ms,
+                    absent: Some(absent),
+                };
+                return Ok(claim::plan(ask, &nothing));
+            }
+        };
+        let (mut rows, mut fates) = (Vec::new(), HashMap::new());
+        let (mut from, mut complete, mut lookups) = (Some(EntryId::MIN), facts.group.pending == 0, MOST_LOOKUPS);
+        let mut enough = 0;
+        while let (Some(start), false) = (from, complete || rows.len() >= MOST_ROWS) {
+            let page = PageRequest { from: start, to: EntryId::MAX, count: PAGE, consumer: None };
+            let found = self.page(&ask.key, &ask.group, &page).await?;
+            complete = found.len() < PAGE;
+            from = found.last().and_then(|row| row.id.next());
+            let ids: Vec<EntryId> = found.iter().map(|row| row.id).collect();
+            fates.extend(self.fates(&ask.key, &facts.stream, &ids, &mut lookups).await?);
+            enough += found
+                .iter()
+                .filter(|row| row.idle_ms.is_none_or(|idle| idle >= ask.min_idle_ms) && row.owner.as_ref() != Some(&ask.target))
+                .filter(|row| fates.get(&row.id) != Some(&false) && (ask.from.is_none() || row.owner == ask.from))
+                .count();
+            rows.extend(found);
+            if ask.limit.is_some_and(|limit| enough >= limit) {
+                break;
+            }
+        }
+        let facts = ClaimFacts {
+            server: self.link.server(),
+            consumers: &facts.consumers,
+            rows: &rows,
+            complete,
+            fate: &|id| fates.get(&id).copied(),
+            active_ms: self.active_ms,
+            absent: None,
+        };
+        Ok(claim::plan(ask, &facts))
+    }
+
+    /// Ids of a part of the stream, up to a bound.
+    async fn ids(&mut self, key: &Name, after: EntryId, up_to: EntryId) -> Result<(Vec<EntryId>, bool), LinkFault> {
+        let mut ids: Vec<EntryId> = Vec::new();
+        let mut from = after.next();
+        while let Some(start) = from {
+            let range = RangeRequest { from: start, count: RANGE, backward: false };
+            let found = self.range(key, range).await?;
+            let full = found.len() == RANGE;
+            from = found.last().filter(|last| full && **last < up_to).and_then(|last| last.next());
+            ids.extend(found.into_iter().filter(|id| *id <= up_to));
+            if ids.len() >= MOST_BETWEEN {
+                return Ok((ids, from.is_none()));
+            }
+        }
+        Ok((ids, true))
+    }
+
+    async fn range(&mut self, key: &Name, range: RangeRequest) -> Result<Vec<EntryId>, LinkFault> {
+        let (replies, _) = self.link.send(&[commands::xrange(key, &range)]).await?;
+        Ok(replies.first().and_then(|reply| decode::range_ids(reply, range.backward).ok()).unwrap_or_default().ids)
+    }
+
+    /// The id that a place stands for.
+    async fn resolve(&mut self, ask: &SeekAsk, facts: &Facts) -> Result<Result<EntryId, String>, LinkFault> {
+        let cursor = facts.group.cursor;
+        // to the last id of the millisecond before: the entries of that time are given again
+        let before = |ms: i64| match u64::try_from(ms) {
+            Ok(0) | Err(_) => EntryId::MIN,
+            Ok(ms) => EntryId::new(ms - 1, u64::MAX),
+        };
+        let plausible = facts.stream.last.is_none_or(|last| last.plausible_ms(facts.now_ms.saturating_add(366 * 86_400_000)).is_some());
+        Ok(match ask.place {
+            Place::Id(id) => Ok(id),
+            Place::End => Ok(facts.stream.last_generated),
+            Place::Ago(_) | Place::Time(_) if !plausible => Err("the ids of this stream are no times: give an id".to_owned()),
+            Place::Ago(ms) => Ok(before(facts.now_ms - ms)),
+            Place::Time(ms) => Ok(before(ms)),
+            Place::Forward(0) | Place::Back(0) => Ok(cursor),
+            Place::Forward(n) => {
+                let Some(from) = cursor.next() else { return Ok(Ok(cursor)) };
+                let found = self.range(&ask.key, RangeRequest { from, count: n.min(MOST_BETWEEN), backward: false }).await?;
+                Ok(found.last().copied().unwrap_or(cursor))
+            }
+            Place::Back(n) => {
+                let count = n.min(MOST_BETWEEN) + 1;
+                let found = self.range(&ask.key, RangeRequest { from: cursor, count, backward: true }).await?;
+                // one more than is to come again: the cursor goes onto that one, or before everything
+                Ok(if found.len() == count { found[0] } else { EntryId::MIN })
+            }
+        })
+    }
+
+    /// The plan of a move of the cursor.
+    ///
+    /// # Errors
+    /// When the server is lost.
+    pub async fn seek(&mut self, ask: SeekAsk) -> Result<SeekPlan, LinkFault> {
+        let facts = match self.facts(&ask.key, &ask.group).await? {
+            Ok(facts) => facts,
+            Err(absent) => return Ok(seek::impossible(ask, absent)),
+        };
+        let target = match self.resolve(&ask, &facts).await? {
+            Ok(target) => target,
+            Err(why) => return Ok(seek::impossible(ask, why)),
+        };
+        let cursor = facts.group.cursor;
+        let (low, high) = (cursor.min(target), cursor.max(target));
+        let (between, between_complete) = if low == high { (Vec::new(), true) } else { self.ids(&ask.key, low, high).await? };
+        let mut pending = Vec::new();
+        let mut from = low.next().filter(|_| target < cursor && facts.group.pending > 0);
+        let mut pending_complete = true;
+        while let Some(start) = from {
+            let page = PageRequest { from: start, to: high, count: PAGE, consumer: None };
+            let found = self.page(&ask.key, &ask.group, &page).await?;
+            from = found.last().filter(|_| found.len() == PAGE).and_then(|row| row.id.next());
+            pending.extend(found);
+            if pending.len() >= MOST_BETWEEN {
+                pending_complete = from.is_none();
+                break;
+            }
+        }
+        let guard = if self.may_eval().await? { Guard::Eval } else { Guard::Reread };
+        let facts = SeekFacts {
+            server: self.link.server(),
+            stream: &facts.stream,
+            group: &facts.group,
+            consumers: &facts.consumers,
+            target,
+            between: &between,
+            between_complete,
+            pending_between: &pending,
+            pending_complete,
+            active_ms: self.active_ms,
+            guard,
+            now_ms: facts.now_ms,
+        };
+        Ok(seek::plan(ask, &facts))
+    }
+
+    /// Whether scripts are allowed: one that does nothing is tried.
+    async fn may_eval(&mut self) -> Result<bool, LinkFault> {
+        let mut probe = redis::Cmd::new();
+        probe.arg("EVAL").arg("return 1").arg(0);
+        let (replies, _) = self.link.send(&[probe]).await?;
+        Ok(matches!(replies.first(), Some(Value::Int(1))))
+    }
+
+    /// The plan for marked entries.
+    ///
+    /// # Errors
+    /// When the server is lost.
+    pub async fn entries(&mut self, ask: EntriesAsk) -> Result<EntriesPlan, LinkFault> {
+        let facts = match self.facts(&ask.key, &ask.group).await? {
+            Ok(facts) => facts,
+            Err(absent) => {
+                let mut plan = entries::plan(ask, self.link.server(), &[], Vec::new(), self.active_ms);
+                plan.refused = Some(absent);
+                return Ok(plan);
+            }
+        };
+        let one = |id: &EntryId| PageRequest { from: *id, to: *id, count: 1, consumer: None };
+        let asks: Vec<_> = ask.ids.iter().map(|id| commands::xpending_page(&ask.key, &ask.group, &one(id))).collect();
+        let (replies, _) = self.link.send(&asks).await?;
+        let rows = replies.iter().filter_map(|reply| decode::pending(reply).ok()).flatten().collect();
+        Ok(entries::plan(ask, self.link.server(), &facts.consumers, rows, self.active_ms))
+    }
+
+    /// The plan for deleting a consumer.
+    ///
+    /// # Errors
+    /// When the server is lost.
+    pub async fn delete_consumer(&mut self, key: Name, group: Name, name: Name) -> Result<DeletePlan, LinkFault> {
+        let (consumers, absent) = match self.facts(&key, &group).await? {
+            Ok(facts) => (facts.consumers, None),
+            Err(absent) => (Vec::new(), Some(absent)),
+        };
+        let mut plan = consumer::plan(key, group, name, self.link.server(), &consumers, self.active_ms);
+        if absent.is_some() {
+            plan.refused = absent;
+        }
+        Ok(plan)
+    }
+}

@@ -1,0 +1,65 @@
+//! Tables of the README that come from the program. `PELWATCH_UPDATE=1 cargo test --test docs` writes them anew.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use pelwatch::{
+    app::keymap::{self, BINDINGS},
+    core::symptoms,
+};
+use std::{fs, sync::Mutex};
+
+const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
+/// One test at a time reads and writes the file.
+static FILE: Mutex<()> = Mutex::new(());
+
+/// Where the part between two markers begins and ends.
+fn part(text: &str, name: &str) -> (usize, usize) {
+    let (open, close) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
+    let start = text.find(&open).unwrap_or_else(|| panic!("README.md has no line {open}")) + open.len();
+    let end = start + text[start..].find(&close).unwrap_or_else(|| panic!("README.md has no {close}"));
+    (start, end)
+}
+
+fn compare(name: &str, table: &str) {
+    let _guard = FILE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let text = fs::read_to_string(README).expect("README.md is there");
+    let (start, end) = part(&text, name);
+    // Markdown needs a blank line between a comment and a table
+    let wanted = format!("\n{table}\n");
+    if std::env::var_os("PELWATCH_UPDATE").is_some_and(|value| value == "1") {
+        fs::write(README, format!("{}{wanted}{}", &text[..start], &text[end..])).expect("README.md can be written");
+        return;
+    }
+    assert!(
+        text[start..end] == wanted,
+        "the table of {name} in README.md is not that of the program; PELWATCH_UPDATE=1 cargo test --test docs writes it"
+    );
+}
+
+#[test]
+fn the_readme_lists_the_keys() {
+    compare("keys", &keymap::markdown());
+}
+
+#[test]
+fn the_readme_lists_the_symptoms() {
+    compare("symptoms", &symptoms::markdown());
+}
+
+/// Cells of each row; a bar inside a cell would make one more.
+fn columns(table: &str) -> Vec<usize> {
+    table.lines().map(|line| line.matches('|').count() - 1).collect()
+}
+
+#[test]
+fn the_tables_are_whole() {
+    let keys = keymap::markdown();
+    assert_eq!(keys.lines().count(), BINDINGS.len() + 2);
+    assert!(columns(&keys).iter().all(|count| *count == 3), "{keys}");
+    let table = symptoms::markdown();
+    assert_eq!(table.lines().count(), symptoms::ids().count() + 2);
+    assert!(columns(&table).iter().all(|count| *count == 5), "{table}");
+    for about in symptoms::all() {
+        assert!(!about.levels.is_empty() && about.levels.is_sorted(), "{}", about.id);
+        assert!(!about.says.is_empty() && !about.cause.is_empty() && !about.remedy.is_empty(), "{}", about.id);
+    }
+}
