@@ -136,7 +136,9 @@ fn hostile_words_of_the_user_stay_text_too() {
     let socket = server.socket();
     let args = ["-s", socket.to_str().unwrap(), "--stream", "nosuch\x1b]0;OWNED\x07", "--stream", "hex:ff1b5b324a"];
     let mut terminal = start(&args, (120, 40), &[]);
-    wait_framed(&terminal, "the rows of both", |text| text.matches("no such key").count() == 2);
+    wait_framed(&terminal, "the rows of both", |text| {
+        text.lines().filter(|line| line.contains(" ! ") && line.contains("no such key")).count() == 2
+    });
     terminal.send("/");
     terminal.send("\x1b[200~no\x07\u{9b}such\u{202e}\x1b[201~");
     wait_framed(&terminal, "the filter", |text| text.contains("matching nosuch"));
