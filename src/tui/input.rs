@@ -55,10 +55,9 @@ pub fn askpass() -> io::Result<String> {
         return Ok(line.trim_end_matches(['\r', '\n']).to_owned());
     }
     let mut err = io::stderr().lock();
-    write!(err, "Password: ")?;
-    err.flush()?;
+    // echo is off before the prompt asks for anything: what is typed at once must not show either
     enable_raw_mode()?;
-    let password = read_hidden();
+    let password = write!(err, "Password: ").and_then(|()| err.flush()).and_then(|()| read_hidden());
     disable_raw_mode()?;
     writeln!(err)?;
     password

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use vt100::Screen;
 
-use crate::session::{LIMIT, frame_is_closed, newest, start, watch, watch_sized};
+use crate::session::{LIMIT, frame_is_closed, newest, start, wait_consumers, watch, watch_sized};
 use crate::support::pty::{Terminal, keys, text_of};
 use crate::support::{TestServer, each_server};
 
@@ -118,10 +118,10 @@ fn a_hostile_payload_is_shown_written_out() {
         args.extend([bytes, bytes]);
     }
     server.command(&args);
-    server.run("XGROUP CREATE s g 0");
-    server.run("XREADGROUP GROUP g c COUNT 1 STREAMS s >");
+    server.run("XGROUP CREATE s hearers 0");
+    server.run("XREADGROUP GROUP hearers c COUNT 1 STREAMS s >");
     let mut terminal = watch(&server, &[]);
-    wait_framed(&terminal, "the row", |text| text.contains("no data") || text.contains(" g "));
+    wait_consumers(&terminal, "hearers", "/1");
     terminal.send("\r");
     wait_framed(&terminal, "the entry in the tree", |text| text.contains("present"));
     terminal.send("j\r");
@@ -136,7 +136,9 @@ fn hostile_words_of_the_user_stay_text_too() {
     let socket = server.socket();
     let args = ["-s", socket.to_str().unwrap(), "--stream", "nosuch\x1b]0;OWNED\x07", "--stream", "hex:ff1b5b324a"];
     let mut terminal = start(&args, (120, 40), &[]);
-    wait_framed(&terminal, "the rows of both", |text| text.matches("no such key").count() == 2);
+    wait_framed(&terminal, "the rows of both", |text| {
+        text.lines().filter(|line| line.contains(" ! ") && line.contains("no such key")).count() == 2
+    });
     terminal.send("/");
     terminal.send("\x1b[200~no\x07\u{9b}such\u{202e}\x1b[201~");
     wait_framed(&terminal, "the filter", |text| text.contains("matching nosuch"));
