@@ -31,7 +31,10 @@ fn is_harmless(effect: &Effect) -> bool {
         | Effect::Copy(_)
         | Effect::Redraw
         | Effect::Suspend
+        | Effect::MakePlan { .. }
+        | Effect::StopAction
         | Effect::Quit { .. } => true,
+        Effect::Execute { .. } => false,
     }
 }
 
@@ -212,6 +215,15 @@ fn place_for(binding: &keymap::Binding) -> Scene {
             scene = overview();
             scene.keys("<Enter>");
         }
+        Action::Mark => {
+            scene.keys("<BackTab>");
+        }
+        Action::Hand | Action::Acknowledge => {
+            scene.keys("<BackTab>v");
+        }
+        Action::DeleteConsumer => {
+            scene.keys("j");
+        }
         Action::Events => {
             scene = seed_group();
             scene.run(1, |world, _| world.streams.clear()).keys("<Esc>");
@@ -243,6 +255,10 @@ fn did(action: Action, before: &App, after: &App, effects: &[Effect]) -> bool {
         Action::Filter => after.typing,
         Action::Sort => after.order == Order::Name,
         Action::Reverse => after.reversed,
+        Action::Claim | Action::Seek | Action::Hand | Action::Acknowledge | Action::DeleteConsumer => {
+            after.dialog.is_some() && matches!(effects, [Effect::MakePlan { .. }])
+        }
+        Action::Mark => after.marks.len() == 1,
         Action::Pause => after.frozen.is_some(),
         Action::Poll => effects == [Effect::PollNow],
         Action::Faster => after.interval_ms == 500,

@@ -1,6 +1,6 @@
 //! The dialog of an action as lines.
 
-use super::{Line, OverlayView, Tone, bold, span};
+use super::{Line, OverlayView, Tone, bold, overlay::boxed, span};
 use crate::{
     app::{
         App,
@@ -33,7 +33,8 @@ pub fn view(app: &App, dialog: &Dialog) -> OverlayView {
         }
         Stage::Ended(outcome, _) => lines.extend(result(outcome)),
     }
-    OverlayView { title: title(dialog), lines, scroll: 0 }
+    // on a small screen the end matters most: confirmation, buttons, outcome
+    boxed(app, title(dialog), &lines, lines.len())
 }
 
 fn title(dialog: &Dialog) -> String {

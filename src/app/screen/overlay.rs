@@ -48,6 +48,11 @@ pub fn view(app: &App, now: Now) -> Option<OverlayView> {
         Overlay::Entry { key, id, payload } => (format!("{key} {id}"), entry(app, *id, key, payload.as_ref(), now)),
         Overlay::Finding { .. } => ("Finding".to_owned(), finding(app)),
     };
+    Some(boxed(app, title, &lines, app.scroll))
+}
+
+/// A box that fits its lines as far as the screen allows, the lines wrapped.
+pub fn boxed(app: &App, title: String, lines: &[Line], scroll: usize) -> OverlayView {
     // header and footer stay; a column at each side shows that there is something below
     let (columns, rows) = (app.size.0.saturating_sub(2).max(1), app.size.1.saturating_sub(2).max(1));
     let longest = lines.iter().map(line_width).max().unwrap_or(0);
@@ -55,8 +60,8 @@ pub fn view(app: &App, now: Now) -> Option<OverlayView> {
     let inner = usize::from(wide.saturating_sub(4)).max(1);
     let lines: Vec<Line> = lines.iter().flat_map(|line| wrapped(line, inner)).collect();
     let high = u16::try_from(lines.len()).unwrap_or(rows).saturating_add(2).clamp(3.min(rows), rows);
-    let view = OverlayView { title, scroll: app.scroll, lines, size: (wide, high) };
-    Some(OverlayView { scroll: view.scroll.min(view.most_scroll()), ..view })
+    let view = OverlayView { title, scroll, lines, size: (wide, high) };
+    OverlayView { scroll: view.scroll.min(view.most_scroll()), ..view }
 }
 
 fn line_width(line: &Line) -> usize {
