@@ -154,6 +154,10 @@ pub struct App {
     pub place: Place,
     /// Row of the overview.
     pub selected: Option<RowId>,
+    /// The row was chosen; until then the worst one is picked, whichever that is.
+    pub chosen: bool,
+    /// The largest holder of the group just opened is still to be unfolded: its consumers were not known so far.
+    pub unfold: bool,
     /// Order of the overview.
     pub order: Order,
     /// The overview upside down.
@@ -211,6 +215,8 @@ impl App {
             kept_interval_ms: interval_ms,
             place: Place::Overview,
             selected: None,
+            chosen: false,
+            unfold: false,
             order: Order::Severity,
             reversed: false,
             filter: String::new(),
@@ -242,7 +248,11 @@ impl App {
 
     /// The moment that the screen shows: ages stand still with it, also while the server is gone.
     pub fn shown_at(&self, now: Now) -> Now {
-        self.frozen.as_ref().map_or(now, |frozen| frozen.1)
+        match (&self.frozen, &self.link) {
+            (Some(frozen), _) => frozen.1,
+            (None, LinkState::Down { .. }) => self.store.sampled.unwrap_or(now),
+            (None, LinkState::Up) => now,
+        }
     }
 
     /// Where the attention is, for the next tick.

@@ -92,10 +92,31 @@ pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
 
 /// The picked row must exist, and there must be one as soon as there are rows.
 fn keep_selection(app: &mut App) {
-    let rows = app.rows();
-    let selected = rows.get(app.selected_index(&rows)).map(super::overview::Row::id);
+    if app.unfold {
+        unfold(app);
+    }
     if app.place == Place::Overview {
-        app.selected = selected;
+        let rows = app.rows();
+        let index = if app.chosen { app.selected_index(&rows) } else { 0 };
+        app.selected = rows.get(index).map(super::overview::Row::id);
+    }
+}
+
+/// The largest holder is what one came for: unfolded and picked as soon as it is known.
+fn unfold(app: &mut App) {
+    let Some((_, group)) = app.group() else { return };
+    if group.consumers.is_none() {
+        return;
+    }
+    let holders = branches(app, group).into_iter().filter_map(|row| match row {
+        Branch::Consumer { name, pending, .. } if pending > 0 => Some((pending, name.cloned())),
+        _ => None,
+    });
+    let largest = holders.reduce(|most, next| if next.0 > most.0 { next } else { most }).map(|(_, name)| name);
+    app.unfold = false;
+    if let Some(name) = largest {
+        app.tree_row = Some(TreeRow::Consumer(name.clone()));
+        app.open.insert(name);
     }
 }
 
@@ -142,7 +163,7 @@ fn act(app: &mut App, action: Action, now: Now, effects: &mut Vec<Effect>) {
         Action::First => walk(app, isize::MIN / 2),
         Action::Last => walk(app, isize::MAX / 2),
         Action::Right | Action::Left => sideways(app, action == Action::Right),
-        Action::Open => open(app, effects),
+        Action::Open => open(app, now, effects),
         Action::Back => back(app),
         Action::NextPane => app.pane = app.pane.after(1),
         Action::PreviousPane => app.pane = app.pane.after(-1),
@@ -215,12 +236,14 @@ fn walk(app: &mut App, step: isize) {
             let rows = app.rows();
             let index = moved(app.selected_index(&rows), step, rows.len());
             app.selected = rows.get(index).map(super::overview::Row::id);
+            app.chosen = true;
         }
         (Place::Group { .. }, Pane::Consumers) => {
             let Some((_, group)) = app.group() else { return };
             let ids: Vec<TreeRow> = branches(app, group).iter().filter_map(Branch::id).collect();
             let at = app.tree_row.as_ref().and_then(|row| ids.iter().position(|id| id == row)).unwrap_or(0);
             app.tree_row = ids.get(moved(at, step, ids.len())).cloned();
+            app.unfold = false;
         }
         (Place::Group { .. }, Pane::Symptoms) => {
             let count = app.group().map_or(0, |(stream, group)| group.judgement.findings.len() + stream.findings.len());
@@ -280,18 +303,9 @@ fn enter_group(app: &mut App, row: RowId) {
     app.finding = 0;
     app.marks.clear();
     app.open.clear();
-    // the largest holder is what one came for
-    let first = app.group().and_then(|(_, group)| {
-        let holders = branches(app, group).into_iter().filter_map(|row| match row {
-            Branch::Consumer { name, pending, .. } if pending > 0 => Some((pending, name.cloned())),
-            _ => None,
-        });
-        holders.reduce(|most, next| if next.0 > most.0 { next } else { most }).map(|(_, name)| name)
-    });
-    if let Some(name) = first {
-        app.tree_row = Some(TreeRow::Consumer(name.clone()));
-        app.open.insert(name);
-    }
+    app.chosen = true;
+    app.unfold = true;
+    unfold(app);
 }
 
 fn next_group(app: &mut App, step: isize) {
@@ -304,14 +318,16 @@ fn next_group(app: &mut App, step: isize) {
     enter_group(app, rows[next].clone());
 }
 
-fn open(app: &mut App, effects: &mut Vec<Effect>) {
+fn open(app: &mut App, now: Now, effects: &mut Vec<Effect>) {
     if app.overlay.is_some() {
         return;
     }
     match (&app.place, app.pane) {
         (Place::Overview, _) => {
-            if let Some(row) = app.selected.clone() {
-                enter_group(app, row);
+            match app.selected.clone() {
+                Some(row) if row.group.is_some() => enter_group(app, row),
+                Some(_) => notify(app, "there is no group to open in this row".to_owned(), now),
+                None => {}
             }
         }
         (Place::Group { .. }, Pane::Consumers) => {

@@ -54,9 +54,17 @@ impl From<&str> for Name {
     }
 }
 
+/// Characters of a name in a sentence; the rest is cut.
+const IN_SENTENCES: usize = 64;
+
+/// For sentences: as shown, but an 8 KB name leaves room for what is said of it. [`Name::shown`] is never cut.
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.shown())
+        let shown = self.shown();
+        match shown.char_indices().nth(IN_SENTENCES) {
+            Some((end, _)) => write!(f, "{}…", &shown[..end]),
+            None => f.write_str(&shown),
+        }
     }
 }
 

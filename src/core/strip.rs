@@ -223,7 +223,7 @@ pub enum EntryState {
     Skipped,
     /// Pending, but no longer in the stream.
     Gone,
-    /// Behind the cursor; whether pending is not known, since that part of the PEL was not fetched.
+    /// Behind the cursor; whether acknowledged is not known: that part of the PEL was not fetched, or its holder vanished with it.
     Unsure,
 }
 
@@ -264,6 +264,8 @@ pub struct Marks<'a> {
     pub pel_known: &'a dyn Fn(EntryId) -> bool,
     /// Entries this session saw pending.
     pub seen_pending: &'a dyn Fn(EntryId) -> bool,
+    /// Entries that vanished with their consumer: not acknowledged, whatever the cursor says.
+    pub dropped: &'a dyn Fn(EntryId) -> bool,
     /// Cursor jumps seen: after the first id, up to and with the second.
     pub skips: &'a [(EntryId, EntryId)],
 }
@@ -283,7 +285,7 @@ pub fn cells(window: &Window, marks: &Marks) -> Vec<Cell> {
         }
         let state = if id > marks.cursor {
             EntryState::New
-        } else if !(marks.pel_known)(id) {
+        } else if !(marks.pel_known)(id) || (marks.dropped)(id) {
             EntryState::Unsure
         } else if marks.skips.iter().any(|(from, to)| id > *from && id <= *to) {
             EntryState::Skipped

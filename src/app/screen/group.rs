@@ -42,7 +42,7 @@ pub struct GroupView {
 }
 
 pub fn view(app: &App, key: &Name, name: &Name, now: Now) -> GroupView {
-    let title = vec![bold(key.shown(), Tone::Plain), span(" › ", Tone::Dim), bold(name.shown(), Tone::Plain)];
+    let title = title(app, key, name);
     let Some((stream, group)) = app.shown().group(key, name) else {
         return absent(app, key, name, title);
     };
@@ -64,6 +64,13 @@ pub fn view(app: &App, key: &Name, name: &Name, now: Now) -> GroupView {
         pane: app.pane,
         absent: None,
     }
+}
+
+/// Stream and group; a long stream name leaves room for the group and the numbers.
+fn title(app: &App, key: &Name, name: &Name) -> Line {
+    let room = usize::from(app.size.0) / 4;
+    let cut = |name: &Name| crate::app::cells::cut(&name.shown(), room.max(10));
+    vec![bold(cut(key), Tone::Plain), span(" › ", Tone::Dim), bold(cut(name), Tone::Plain)]
 }
 
 fn absent(app: &App, key: &Name, name: &Name, title: Line) -> GroupView {

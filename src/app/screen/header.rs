@@ -70,13 +70,19 @@ fn right(app: &App, now: Now, clock: &str) -> Vec<(u8, Line)> {
         }
         LinkState::Up if app.store.ticks == 0 => right.push((0, vec![span("connecting", Tone::Dim)])),
         LinkState::Up => {
-            let wanted = age(app.interval_ms as i64);
-            let pace = if app.kept_interval_ms > app.interval_ms {
-                format!("live {} (slow replies; {wanted} wanted)", age(app.kept_interval_ms as i64))
+            let silent = app.store.sampled.map_or(0, |at| now.mono.since(at.mono));
+            let (kept, wanted) = (age(app.kept_interval_ms as i64), age(app.interval_ms as i64));
+            // a server that hangs is not gone yet, and not live either
+            if silent > app.kept_interval_ms * 2 + 1000 {
+                right.push((0, vec![bold(format!("○ last answer {} ago", age(silent as i64)), Tone::Warn)]));
+            } else if app.frozen.is_some() {
+                right.push((1, vec![span(format!("collecting every {kept}"), Tone::Dim)]));
             } else {
-                format!("live {wanted}")
-            };
-            right.push((0, vec![span("● ", Tone::Accent), span(pace, Tone::Plain)]));
+                right.push((0, vec![span("● ", Tone::Accent), span(format!("live {kept}"), Tone::Plain)]));
+            }
+            if kept != wanted {
+                right.push((3, vec![span(format!("slow replies, {wanted} wanted"), Tone::Warn)]));
+            }
             let cost = app.store.last_cost;
             let text = format!("cost {:>2} cmds {:>5} {:>5}", cost.commands, bytes(cost.bytes_in), reply(cost.slowest_reply_us));
             right.push((2, vec![span(text, Tone::Dim)]));

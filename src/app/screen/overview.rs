@@ -34,9 +34,9 @@ pub struct OverviewView {
 
 const COLUMNS: [Column; 13] = [
     Column { title: "", least: 1, most: 1, rank: 0, right: false },
-    Column { title: "stream", least: 8, most: 28, rank: 0, right: false },
-    Column { title: "group", least: 8, most: 24, rank: 0, right: false },
-    Column { title: "lag", least: 9, most: 9, rank: 0, right: true },
+    Column { title: "stream", least: 12, most: 28, rank: 0, right: false },
+    Column { title: "group", least: 12, most: 24, rank: 0, right: false },
+    Column { title: "lag  ", least: 9, most: 9, rank: 0, right: true },
     Column { title: "last minute", least: 11, most: 11, rank: 6, right: false },
     Column { title: "pending", least: 7, most: 8, rank: 1, right: true },
     Column { title: "oldest", least: 8, most: 8, rank: 2, right: true },

@@ -31,7 +31,8 @@ pub fn lines(app: &App, stream: &StreamState, group: &GroupState, now: Now) -> V
         Zoom::Stream => whole(stream, facts, &look),
     };
     lines.truncate(2);
-    lines.push(proportions(stream, facts, group, room));
+    // the whole stream is a bar already, of other things
+    lines.push(if app.zoom == Zoom::Stream { Line::new() } else { proportions(stream, facts, group, room) });
     lines.push(counts(stream, facts, group));
     lines
 }

@@ -59,7 +59,8 @@ pub fn view(stream: &StreamState, group: &GroupState, selected: Option<usize>) -
     let worst = group.judgement.level();
     let number = match (worst, items.len()) {
         (_, 0) => vec![span("all quiet", Tone::Dim)],
-        (Some(level), n) => vec![bold(n.to_string(), level_tone(level))],
+        (Some(level), 1) => vec![bold("1 finding", level_tone(level))],
+        (Some(level), n) => vec![bold(format!("{n} findings"), level_tone(level))],
         (None, n) => vec![span(n.to_string(), Tone::Info)],
     };
     SymptomsView { number, items, note: note(&group.judgement) }

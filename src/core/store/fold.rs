@@ -205,18 +205,11 @@ impl Store {
         let key = stream.key.clone();
         let Some(group) = stream.groups.get_mut(&detail.name) else { return };
         group.looked = Some(at);
+        let mut vanished = Vec::new();
         match detail.consumers {
             Some(Ok(consumers)) => {
-                let held = |name: &Name| consumers.iter().any(|consumer| consumer.name == *name);
-                let vanished: Vec<_> = group.consumers.iter().flatten().filter(|old| old.pending > 0 && !held(&old.name)).cloned().collect();
-                for old in vanished {
-                    let text = format!(
-                        "consumer {} of {} vanished with {} pending (last seen {} ago); what it held is no longer pending and was not acknowledged by it",
-                        old.name, detail.name, old.pending, age_words(old.idle_ms)
-                    );
-                    let event = Event { wall_ms: now.wall_ms, id: "consumer-vanished-with-pending", stream: key.clone(), group: Some(detail.name.clone()), text };
-                    self.tell(event);
-                }
+                let there = |name: &Name| consumers.iter().any(|consumer| consumer.name == *name);
+                vanished.extend(group.consumers.iter().flatten().filter(|old| old.pending > 0 && !there(&old.name)).cloned());
                 group.consumers = Some(consumers);
                 group.consumers_at = at;
                 group.consumers_fault = None;
@@ -238,6 +231,21 @@ impl Store {
             group.pel.update(at, &pages, group.facts.pending, full);
             group.follow(&old, at);
             group.pel_fault = None;
+        }
+        // only now is it known which entries went with them
+        for old in &vanished {
+            group.drop_of(&old.name);
+        }
+        for old in vanished {
+            let text = format!(
+                "consumer {} of {} vanished with {} pending (last seen {} ago); what it held is no longer pending and was not acknowledged by it",
+                old.name,
+                detail.name,
+                old.pending,
+                age_words(old.idle_ms)
+            );
+            let id = "consumer-vanished-with-pending";
+            self.tell(Event { wall_ms: now.wall_ms, id, stream: key.clone(), group: Some(detail.name.clone()), text });
         }
     }
 

@@ -74,6 +74,10 @@ pub struct GroupState {
     pub handled_ms: VecDeque<i64>,
     /// Ids seen pending in this session.
     pub seen_pending: BTreeSet<EntryId>,
+    /// Entries that left the PEL lately, with who held them: a consumer that vanishes takes its entries along.
+    left: VecDeque<(EntryId, Option<Name>)>,
+    /// Entries that vanished with their consumer: behind the cursor, not pending, and not acknowledged by anybody.
+    pub dropped: BTreeSet<EntryId>,
     /// Cursor jumps seen: after the first id, up to and with the second.
     pub skips: Vec<(EntryId, EntryId)>,
     /// When more than its element of XINFO GROUPS was last fetched.
@@ -107,6 +111,8 @@ impl GroupState {
             redeliveries: VecDeque::new(),
             handled_ms: VecDeque::new(),
             seen_pending: BTreeSet::new(),
+            left: VecDeque::new(),
+            dropped: BTreeSet::new(),
             skips: Vec::new(),
             looked: None,
             stream_before: None,
@@ -169,6 +175,7 @@ impl GroupState {
             rows: &self.pel.rows,
             pel_known: &|id| self.pel.is_known(id),
             seen_pending: &|id| self.seen_pending.contains(&id),
+            dropped: &|id| self.dropped.contains(&id),
             skips: &self.skips,
         })
     }
@@ -177,7 +184,7 @@ impl GroupState {
     /// elsewhere.
     pub fn acked_sure(&self) -> bool {
         use crate::core::known::Known;
-        self.skips.is_empty() && self.facts.entries_read != Known::Undetermined && self.lost.is_none()
+        self.skips.is_empty() && self.dropped.is_empty() && self.facts.entries_read != Known::Undetermined && self.lost.is_none()
     }
 
     /// The time below which a share of the observed handlings lay, in milliseconds; `None` below 20 of them.
@@ -210,6 +217,7 @@ impl GroupState {
             match self.pel.rows.binary_search_by_key(&row.id, |row| row.id) {
                 Ok(index) => self.compare(row, index, at),
                 Err(_) if self.pel.is_known(row.id) => {
+                    push_bounded(&mut self.left, (row.id, row.owner.clone()), SEEN);
                     if let Some(idle) = row.idle_ms {
                         push_bounded(&mut self.handled_ms, idle, HANDLINGS);
                     }
@@ -220,6 +228,15 @@ impl GroupState {
         self.seen_pending.extend(self.pel.rows.iter().map(|row| row.id));
         while self.seen_pending.len() > SEEN {
             self.seen_pending.pop_first();
+        }
+    }
+
+    /// Notes that a consumer vanished: what it held just now left the PEL without an acknowledgement.
+    pub(super) fn drop_of(&mut self, consumer: &Name) {
+        let held = self.left.iter().filter(|(_, owner)| owner.as_ref() == Some(consumer)).map(|(id, _)| *id);
+        self.dropped.extend(held);
+        while self.dropped.len() > SEEN {
+            self.dropped.pop_first();
         }
     }
 

@@ -56,13 +56,9 @@ pub(super) fn judge(case: &Case) -> Verdict {
             1 => "1 other is active, and nobody reclaims them".to_owned(),
             n => format!("{n} others are active, and nobody reclaims them"),
         };
-        let text = format!(
-            "{} holds {}, {seen} for {}, the oldest pending for {}; {rest}",
-            consumer.name,
-            entries(consumer.pending),
-            age_words(*idle),
-            age_words(*oldest),
-        );
+        let (for_long, pending_for) = (age_words(*idle), age_words(*oldest));
+        let and_oldest = if for_long == pending_for { String::new() } else { format!(", the oldest pending for {pending_for}") };
+        let text = format!("{} holds {}, {seen} for {for_long}{and_oldest}; {rest}", consumer.name, entries(consumer.pending));
         Finding {
             id: ABOUT.id,
             level: if *oldest > limit.saturating_mul(CRITICAL_TIMES) { Level::Critical } else { Level::Warn },
