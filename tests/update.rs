@@ -221,9 +221,6 @@ fn place_for(binding: &keymap::Binding) -> Scene {
         Action::Hand | Action::Acknowledge => {
             scene.keys("<BackTab>v");
         }
-        Action::DeleteConsumer => {
-            scene.keys("j");
-        }
         Action::Events => {
             scene = seed_group();
             scene.run(1, |world, _| world.streams.clear()).keys("<Esc>");
