@@ -5,7 +5,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
 #[path = "../tests/support/pty.rs"]
-#[allow(dead_code)]
 mod pty;
 
 use pelwatch::{

@@ -37,12 +37,20 @@ pub enum Command {
     Demo(DemoArgs),
 }
 
-/// Which server; the flags are redis-cli's.
+/// Which server, by URL or by flags.
 #[derive(Args, Debug, Default, Clone)]
 pub struct ServerArgs {
     /// redis://, valkey:// or unix:// URL [default: 127.0.0.1:6379]
     #[arg(value_name = "URL")]
     pub url: Option<String>,
+    /// The flags.
+    #[command(flatten)]
+    pub flags: ServerFlags,
+}
+
+/// Which server; the flags are redis-cli's.
+#[derive(Args, Debug, Default, Clone)]
+pub struct ServerFlags {
     /// Server host name
     #[arg(short = 'h', long = "host", value_name = "HOST", help_heading = "Server")]
     pub host: Option<String>,
@@ -55,13 +63,13 @@ pub struct ServerArgs {
     /// Number of the database
     #[arg(short = 'n', long = "db", value_name = "N", help_heading = "Server")]
     pub db: Option<i64>,
-    /// The same as the URL argument
+    /// The same as a URL argument
     #[arg(short = 'u', long = "uri", value_name = "URL", help_heading = "Server")]
     pub uri: Option<String>,
     /// Name of the ACL user
     #[arg(long, value_name = "NAME", help_heading = "Server")]
     pub user: Option<String>,
-    /// Password; others on this machine can see it: better --askpass or the variable REDISCLI_AUTH
+    /// Password; others on this machine can see it: better --askpass or the variable `REDISCLI_AUTH`
     #[arg(short = 'a', long = "pass", value_name = "PASSWORD", help_heading = "Server")]
     pub password: Option<String>,
     /// Ask for the password
@@ -158,42 +166,6 @@ pub struct ActArgs {
     pub active_within: Duration,
 }
 
-/// Which server, where the URL is no argument of its own.
-#[derive(Args, Debug, Default, Clone)]
-pub struct PlanServerArgs {
-    /// Server host name
-    #[arg(short = 'h', long = "host", value_name = "HOST", help_heading = "Server")]
-    pub host: Option<String>,
-    /// Server port
-    #[arg(short = 'p', long = "port", value_name = "PORT", help_heading = "Server")]
-    pub port: Option<u16>,
-    /// Unix socket of the server
-    #[arg(short = 's', long = "socket", value_name = "PATH", help_heading = "Server")]
-    pub socket: Option<PathBuf>,
-    /// Number of the database
-    #[arg(short = 'n', long = "db", value_name = "N", help_heading = "Server")]
-    pub db: Option<i64>,
-    /// redis://, valkey:// or unix:// URL
-    #[arg(short = 'u', long = "uri", value_name = "URL", help_heading = "Server")]
-    pub uri: Option<String>,
-    /// Name of the ACL user
-    #[arg(long, value_name = "NAME", help_heading = "Server")]
-    pub user: Option<String>,
-    /// Password; others on this machine can see it: better --askpass or the variable REDISCLI_AUTH
-    #[arg(short = 'a', long = "pass", value_name = "PASSWORD", help_heading = "Server")]
-    pub password: Option<String>,
-    /// Ask for the password
-    #[arg(long, help_heading = "Server")]
-    pub askpass: bool,
-}
-
-impl From<&PlanServerArgs> for ServerArgs {
-    fn from(args: &PlanServerArgs) -> Self {
-        let PlanServerArgs { host, port, socket, db, uri, user, password, askpass } = args.clone();
-        Self { url: None, host, port, socket, db, uri, user, password, askpass }
-    }
-}
-
 /// `pelwatch claim`
 #[derive(Args, Debug, Clone)]
 pub struct ClaimArgs {
@@ -224,7 +196,7 @@ pub struct ClaimArgs {
     pub expect_pending: Option<i64>,
     /// Where.
     #[command(flatten)]
-    pub server: PlanServerArgs,
+    pub server: ServerFlags,
     /// Whether.
     #[command(flatten)]
     pub act: ActArgs,
@@ -248,7 +220,7 @@ pub struct SeekArgs {
     pub expect_cursor: Option<String>,
     /// Where.
     #[command(flatten)]
-    pub server: PlanServerArgs,
+    pub server: ServerFlags,
     /// Whether.
     #[command(flatten)]
     pub act: ActArgs,

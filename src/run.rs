@@ -1,7 +1,7 @@
 //! From the command line to an exit code: 0 done, 2 bad usage, 3 server not reached.
 
 use crate::{
-    cli::{ActArgs, ClaimArgs, DemoArgs, ScreenArgs, SeekArgs, ServerArgs, SnapshotArgs, WatchArgs},
+    cli::{ActArgs, ClaimArgs, DemoArgs, ScreenArgs, SeekArgs, ServerArgs, ServerFlags, SnapshotArgs, WatchArgs},
     clock::Clock,
     core::{
         id::EntryId,
@@ -73,18 +73,22 @@ impl Failure {
 /// # Errors
 /// When the flags contradict each other or no password can be read.
 pub fn target(args: &ServerArgs) -> Result<Target, Failure> {
-    let url = match (&args.url, &args.uri) {
+    reach(args.url.clone(), &args.flags)
+}
+
+fn reach(url: Option<String>, flags: &ServerFlags) -> Result<Target, Failure> {
+    let url = match (url, &flags.uri) {
         (Some(_), Some(_)) => return Err(TargetError::Twice.into()),
-        (one, other) => one.clone().or_else(|| other.clone()),
+        (one, other) => one.or_else(|| other.clone()),
     };
-    let password = match (&args.password, args.askpass) {
+    let password = match (&flags.password, flags.askpass) {
         (Some(_), true) => return Err(Failure::Usage("give the password with -a or with --askpass, not both".to_owned())),
         (Some(password), false) => Some(password.clone()),
         (None, true) => Some(crate::tui::askpass()?),
         (None, false) => std::env::var("REDISCLI_AUTH").ok().filter(|password| !password.is_empty()),
     };
-    let parts = Parts { url, host: args.host.clone(), port: args.port, socket: args.socket.clone(), db: args.db, user: args.user.clone(), password };
-    Ok(Target::new(parts)?)
+    let ServerFlags { host, port, socket, db, user, .. } = flags.clone();
+    Ok(Target::new(Parts { url, host, port, socket, db, user, password })?)
 }
 
 /// What to watch, from the flags. `hex:` gives the bytes of names that a command line cannot carry.
@@ -239,7 +243,7 @@ const CAUTIOUS_IDLE_MS: i64 = 300_000;
 /// # Errors
 /// When the server is not reached, the plan is refused, or the outcome is unknown.
 pub async fn claim(args: &ClaimArgs) -> Result<(), Failure> {
-    let target = target(&ServerArgs::from(&args.server))?;
+    let target = reach(None, &args.server)?;
     let ask = ClaimAsk {
         key: exact_name(&args.stream)?,
         group: exact_name(&args.group)?,
@@ -267,7 +271,7 @@ pub async fn claim(args: &ClaimArgs) -> Result<(), Failure> {
 /// # Errors
 /// When the server is not reached, the plan is refused, or the outcome is unknown.
 pub async fn seek(args: &SeekArgs) -> Result<(), Failure> {
-    let target = target(&ServerArgs::from(&args.server))?;
+    let target = reach(None, &args.server)?;
     let place = Place::parse(&args.to).map_err(|help| Failure::Usage(format!("--to {}: {help}", visible(args.to.as_bytes()))))?;
     let expected = match &args.expect_cursor {
         None => None,

@@ -1,7 +1,7 @@
 //! The dialog of an action: what is asked for, the plan it gives, the typed confirmation, and what became of it. The focus begins on
 //! Cancel, so that a key typed ahead does nothing; only a plan that is shown, not refused and confirmed by typing can be sent.
 
-use super::{App, Notice, Place, effect::Effect, key::Key, tree::TreeRow};
+use super::{App, Notice, effect::Effect, key::Key, tree::TreeRow};
 use crate::core::{
     id::EntryId,
     name::Name,
@@ -184,11 +184,7 @@ fn idle_ms(text: &str) -> Result<i64, String> {
 
 /// Opens a dialog for the group on the screen, or picked in the overview.
 pub fn open(app: &mut App, kind: Kind, effects: &mut Vec<Effect>) {
-    let (key, name) = match (&app.place, &app.selected) {
-        (Place::Group { key, group }, _) => (key.clone(), group.clone()),
-        (Place::Overview, Some(super::RowId { key, group: Some(group) })) => (key.clone(), group.clone()),
-        (Place::Overview, _) => return,
-    };
+    let Some((key, name)) = app.subject() else { return };
     let Some((_, group)) = app.store.group(&key, &name) else { return };
     let gone_after = group.gone_after_ms(&app.store.settings);
     let mut consumers: Vec<_> = group.consumers.iter().flatten().collect();
@@ -259,7 +255,6 @@ fn asking(app: &mut App, dialog: &mut Dialog, key: Key, effects: &mut Vec<Effect
     let step = |by: isize| parts[(at as isize + by).rem_euclid(parts.len() as isize) as usize];
     match (key, dialog.part) {
         (Key::Esc | Key::Ctrl('c'), _) | (Key::Enter, Part::Cancel) => return false,
-        (Key::Tab | Key::Down, _) => leave(dialog, step(1), effects),
         (Key::BackTab | Key::Up, _) => leave(dialog, step(-1), effects),
         (Key::Left | Key::Right, Part::Target) if !dialog.targets.is_empty() => {
             let count = dialog.targets.len() as isize;
@@ -287,7 +282,7 @@ fn asking(app: &mut App, dialog: &mut Dialog, key: Key, effects: &mut Vec<Effect
                 dialog.part = Part::Do;
             }
         }
-        (Key::Enter, _) => leave(dialog, step(1), effects),
+        (Key::Tab | Key::Down | Key::Enter, _) => leave(dialog, step(1), effects),
         (Key::Char('y'), Part::Cancel | Part::Do) => copy(app, dialog, effects),
         _ => edit(dialog, key),
     }

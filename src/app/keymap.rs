@@ -173,7 +173,7 @@ pub fn action(app: &App, key: Key) -> Option<Action> {
 pub fn disabled_reason(app: &App, action: Action) -> Option<&'static str> {
     match action {
         Action::Claim | Action::Seek if app.overlay.is_some() => Some("close the box first"),
-        Action::Claim | Action::Seek if app.focus() == crate::core::store::Focus::None => Some("pick a group first"),
+        Action::Claim | Action::Seek if app.subject().is_none() => Some("pick a group first"),
         Action::Mark if !matches!(app.pane, Pane::Strip | Pane::Consumers) => Some("entries are marked on the strip or among the consumers"),
         Action::Hand | Action::Acknowledge if app.marks.is_empty() => Some("no entry is marked: v marks one"),
         Action::DeleteConsumer if app.pane != Pane::Consumers || super::dialog::consumer_at(app).is_none() => Some("pick a consumer first"),
@@ -202,7 +202,7 @@ pub fn markdown() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::HashMap;
+    use std::collections::HashSet;
 
     fn overlap(a: Scope, b: Scope) -> bool {
         let within = |a, b| matches!((a, b), (Scope::Strip, Scope::Group));
@@ -221,10 +221,10 @@ mod tests {
 
     #[test]
     fn every_action_is_listed_once_with_a_key_and_a_line() {
-        let mut seen = HashMap::new();
+        let mut seen = HashSet::new();
         for binding in BINDINGS {
             assert!(!binding.keys.is_empty() && !binding.help.is_empty(), "{:?}", binding.action);
-            assert!(seen.insert(binding.action, ()).is_none(), "{:?} twice", binding.action);
+            assert!(seen.insert(binding.action), "{:?} twice", binding.action);
         }
     }
 }

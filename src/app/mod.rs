@@ -257,13 +257,19 @@ impl App {
 
     /// Where the attention is, for the next tick.
     pub fn focus(&self) -> Focus {
-        let (key, group) = match (&self.place, &self.selected) {
-            (Place::Group { key, group }, _) => (key.clone(), group.clone()),
-            (Place::Overview, Some(RowId { key, group: Some(group) })) => (key.clone(), group.clone()),
-            (Place::Overview, _) => return Focus::None,
-        };
+        let Some((key, group)) = self.subject() else { return Focus::None };
         let open = self.open.iter().flatten().cloned().collect();
         Focus::Group { key, group, open, strip_at: self.entry }
+    }
+
+    /// The group on the screen, or the one picked in the overview.
+    pub fn subject(&self) -> Option<(Name, Name)> {
+        match (&self.place, &self.selected) {
+            (Place::Group { key, group }, _) | (Place::Overview, Some(RowId { key, group: Some(group) })) => {
+                Some((key.clone(), group.clone()))
+            }
+            (Place::Overview, _) => None,
+        }
     }
 
     /// Stream and group of the group screen, as long as both are there.

@@ -197,8 +197,8 @@ fn act(app: &mut App, action: Action, now: Now, effects: &mut Vec<Effect>) {
         Action::Slower => change_interval(app, 1, now),
         Action::CopyName => copy(app, name_of_row(app), now, effects),
         Action::CopyCommand => copy(app, command_of_row(app), now, effects),
-        Action::Events => app.overlay = toggled(app.overlay.take(), Overlay::Events),
-        Action::Help => app.overlay = toggled(app.overlay.take(), Overlay::Help),
+        Action::Events => app.overlay = toggled(app.overlay.as_ref(), Overlay::Events),
+        Action::Help => app.overlay = toggled(app.overlay.as_ref(), Overlay::Help),
         Action::Redraw => effects.push(Effect::Redraw),
         Action::Suspend => effects.push(Effect::Suspend),
         Action::QuitPrinting => effects.push(Effect::Quit { printing: true }),
@@ -209,8 +209,8 @@ fn act(app: &mut App, action: Action, now: Now, effects: &mut Vec<Effect>) {
     }
 }
 
-fn toggled(old: Option<Overlay>, new: Overlay) -> Option<Overlay> {
-    if old.as_ref() == Some(&new) { None } else { Some(new) }
+fn toggled(old: Option<&Overlay>, new: Overlay) -> Option<Overlay> {
+    if old == Some(&new) { None } else { Some(new) }
 }
 
 fn change_interval(app: &mut App, step: isize, now: Now) {

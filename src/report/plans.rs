@@ -183,20 +183,16 @@ pub fn text(plan: &Plan, outcome: Option<&Outcome>, cli_words: &str) -> String {
         lines.push(format!("refused: {why}"));
     }
     let line = |command: &[Name]| format!("  redis-cli {cli_words} {}", command_line(command));
-    match outcome {
-        Some(outcome) => {
-            lines.push(outcome.text());
-            if let Some((done, _)) = done(Some(outcome))
-                && !done.undo.is_empty()
-            {
-                lines.push("the way back:".to_owned());
-                lines.extend(done.undo.iter().map(|command| line(command)));
-            }
+    if let Some(outcome) = outcome {
+        lines.push(outcome.text());
+        let undo = done(Some(outcome)).map_or(&[][..], |(done, _)| &done.undo);
+        if !undo.is_empty() {
+            lines.push("the way back:".to_owned());
+            lines.extend(undo.iter().map(|command| line(command)));
         }
-        None => {
-            lines.push("nothing was written; --execute --confirm GROUP does it, by this command:".to_owned());
-            lines.extend(plan.commands().iter().take(3).map(|command| line(command)));
-        }
+    } else {
+        lines.push("nothing was written; --execute --confirm GROUP does it, by this command:".to_owned());
+        lines.extend(plan.commands().iter().take(3).map(|command| line(command)));
     }
     lines.join("\n") + "\n"
 }

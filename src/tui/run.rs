@@ -223,7 +223,7 @@ impl Dashboard {
 
     /// Raw mode swallows Ctrl-Z, so the program stops itself the way the shell would have it.
     fn suspend(&mut self) -> io::Result<()> {
-        self.screen.pause();
+        super::terminal::give_back();
         // the shell's own kill: small systems have no program of that name. Where it cannot be done, the screen just comes back
         let _ = std::process::Command::new("sh").args(["-c", "kill -STOP $PPID"]).status();
         self.screen.resume()

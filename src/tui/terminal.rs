@@ -34,11 +34,6 @@ impl Screen {
         Ok(Self { terminal: Terminal::new(CrosstermBackend::new(io::stdout()))? })
     }
 
-    /// Gives the terminal back for a while, until [`Screen::resume`].
-    pub fn pause(&mut self) {
-        give_back();
-    }
-
     /// Takes it again and forgets what was on it.
     ///
     /// # Errors

@@ -70,13 +70,11 @@ impl Theme {
             Tone::Plain => (Color::Reset, Color::Reset, Modifier::empty()),
             Tone::Dim => (Color::Indexed(245), Color::DarkGray, Modifier::DIM),
             Tone::Accent => (Color::Indexed(75), Color::LightBlue, Modifier::BOLD),
-            Tone::New => (Color::Indexed(110), Color::Cyan, Modifier::empty()),
+            Tone::New | Tone::Info => (Color::Indexed(110), Color::Cyan, Modifier::empty()),
             Tone::Heat(0) => (Color::Indexed(223), Color::LightYellow, Modifier::empty()),
             Tone::Heat(1) => (Color::Indexed(221), Color::LightYellow, Modifier::empty()),
-            Tone::Heat(2) => (Color::Indexed(214), Color::Yellow, Modifier::BOLD),
+            Tone::Heat(2) | Tone::Warn => (Color::Indexed(214), Color::Yellow, Modifier::BOLD),
             Tone::Heat(_) => (Color::Indexed(208), Color::Yellow, Modifier::BOLD),
-            Tone::Info => (Color::Indexed(110), Color::Cyan, Modifier::empty()),
-            Tone::Warn => (Color::Indexed(214), Color::Yellow, Modifier::BOLD),
             Tone::Critical => (Color::Indexed(202), Color::LightRed, Modifier::BOLD),
         };
         let style = match self.palette {

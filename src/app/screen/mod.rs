@@ -117,7 +117,7 @@ pub struct Bar {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Body {
     /// All streams and groups.
-    Overview(OverviewView),
+    Overview(Box<OverviewView>),
     /// One group.
     Group(Box<GroupView>),
 }
@@ -142,7 +142,7 @@ impl Screen {
     pub fn of(app: &App, now: Now, clock: &str) -> Self {
         let shown_at = app.shown_at(now);
         let body = match &app.place {
-            Place::Overview => Body::Overview(overview::view(app, shown_at)),
+            Place::Overview => Body::Overview(Box::new(overview::view(app, shown_at))),
             Place::Group { key, group } => Body::Group(Box::new(group::view(app, key, group, shown_at))),
         };
         Self {
