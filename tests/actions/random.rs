@@ -147,7 +147,10 @@ fn a_claim_does_what_its_preview_says_and_can_be_given_back() {
         for (at, now) in &again {
             let was = if owned.contains(at) { &before[at] } else { &after[at] };
             assert_eq!((&now.owner, now.count), (&was.owner, was.count), "{at}");
-            assert!(was.owner.is_none() || (was.idle..was.idle + SLACK_MS).contains(&now.idle), "{at}: {was:?} {now:?}");
+            assert!(
+                was.owner.is_none() || (was.idle..was.idle + SLACK_MS).contains(&now.idle),
+                "{at}: {was:?} {now:?}"
+            );
         }
         assert_eq!(again.len(), after.len());
     });
@@ -250,7 +253,8 @@ fn marked_entries_go_where_the_preview_says_or_off_the_list() {
         let plan = desk.entries(marked.clone(), what);
         let meant: Vec<EntryId> = plan.rows.iter().map(|row| row.id).collect();
         let movable = |at: &&EntryId| !hands || found.compat() < (7, 0, 0) || there.contains(at);
-        let expected: Vec<EntryId> = marked.iter().filter(|at| before.contains_key(at)).filter(movable).copied().collect();
+        let expected: Vec<EntryId> =
+            marked.iter().filter(|at| before.contains_key(at)).filter(movable).copied().collect();
         assert_eq!(meant, expected);
         let whole = Plan::Entries(plan);
         if meant.is_empty() {
@@ -264,7 +268,9 @@ fn marked_entries_go_where_the_preview_says_or_off_the_list() {
         let after = pending(server);
         for (at, was) in &before {
             match (meant.contains(at), hands) {
-                (true, true) => assert_eq!((after[at].owner.clone(), after[at].count), (Some(target.into()), was.count)),
+                (true, true) => {
+                    assert_eq!((after[at].owner.clone(), after[at].count), (Some(target.into()), was.count))
+                }
                 (true, false) => assert!(!after.contains_key(at)),
                 (false, _) => assert_eq!((&after[at].owner, after[at].count), (&was.owner, was.count)),
             }
