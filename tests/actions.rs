@@ -3,7 +3,13 @@
 
 mod support;
 
+#[path = "actions/cut.rs"]
+mod cut;
 #[path = "actions/desk.rs"]
 mod desk;
+#[path = "actions/moving.rs"]
+mod moving;
+#[path = "actions/proxy.rs"]
+mod proxy;
 #[path = "actions/random.rs"]
 mod random;
