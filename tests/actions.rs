@@ -3,10 +3,14 @@
 
 mod support;
 
+#[path = "actions/access.rs"]
+mod access;
 #[path = "actions/cut.rs"]
 mod cut;
 #[path = "actions/desk.rs"]
 mod desk;
+#[path = "actions/large.rs"]
+mod large;
 #[path = "actions/moving.rs"]
 mod moving;
 #[path = "actions/proxy.rs"]

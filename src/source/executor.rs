@@ -380,7 +380,7 @@ impl<'a> Executor<'a> {
         Outcome::Done(done)
     }
 
-    /// One command an entry, since each has its own counts; only those that the claim's target still holds.
+    /// One command an entry, since each has its own counts, in pipelines; only those that the claim's target still holds.
     async fn undo(&mut self, plan: &UndoPlan) -> Outcome {
         let now = match Planner::new(self.link, self.active_ms).undo(plan.ask.clone()).await {
             Ok(now) => now,
@@ -390,23 +390,24 @@ impl<'a> Executor<'a> {
             return Outcome::refused(why);
         }
         let mut done = Done { scan_complete: true, scan_cursor: Some(EntryId::MIN), ..Done::default() };
-        for words in &now.commands {
-            let reply = match self.one(command(words)).await {
-                Ok(reply) => reply,
+        for batch in now.commands.chunks(BATCH) {
+            let commands: Vec<Cmd> = batch.iter().map(|words| command(words)).collect();
+            let replies = match self.link.send(&commands).await {
+                Ok((replies, _)) => replies,
                 Err(fault) => {
                     let ask = &now.ask.claim;
                     let found = self.found_with(&ask.key, &ask.group, Some(&ask.target), &now.rows).await;
                     return Outcome::Unknown(format!("{fault}; {found}"), done);
                 }
             };
-            if let Some(error) = refusal(&reply) {
+            done.claimed += replies.iter().map(|reply| claimed(reply).1).sum::<i64>();
+            if let Some(error) = replies.iter().find_map(refusal) {
                 if done.claimed == 0 {
                     return Outcome::refused(error);
                 }
                 done.note = Some(format!("then the server refused: {error}"));
                 return Outcome::Done(done);
             }
-            done.claimed += claimed(&reply).1;
         }
         Outcome::Done(done)
     }
