@@ -129,14 +129,15 @@ fn xclaim_goes_in_batches() {
     assert_eq!(plan.commands.iter().map(Vec::len).collect::<Vec<_>>(), [106, 106, 7]);
 }
 
+/// Ask, version, moved, of them without payload, removed, claimed anew, cut.
+type Row<'a> = (ClaimAsk, &'a str, &'a [u64], i64, i64, &'a [u64], bool);
+
 #[test]
 fn what_a_claim_moves_and_removes() {
     // 1 and 6 have no payload any more; 2 is the target's own; 3 is too young; 5 was released
     let pending = rows("1 a 400000, 2 b 400000, 3 a 299999, 4 c 300000, 5 - -, 6 a 5, 7 c 400000");
     let limit = |limit| ClaimAsk { limit: Some(limit), ..ask() };
     let from = |name: &str| ClaimAsk { from: Some(name.into()), ..ask() };
-    // ask, version, moved, of them without payload, removed, claimed anew, cut
-    type Row<'a> = (ClaimAsk, &'a str, &'a [u64], i64, i64, &'a [u64], bool);
     let table: [Row; 10] = [
         (ask(), "7.0.15", &[4, 5, 7], 0, 2, &[2], false),
         (ask(), "6.2.14", &[1, 4, 5, 7], 1, 0, &[2], false),
