@@ -116,13 +116,14 @@ impl<'a> Planner<'a> {
     /// The facts, or a sentence why there is nothing to act on.
     async fn facts(&mut self, key: &Name, group: &Name) -> Result<Result<Facts, String>, LinkFault> {
         let details = GroupRequest { name: group.clone(), consumers: true, summary: false, pages: Vec::new() };
-        let stream = StreamRequest { key: key.clone(), groups: vec![details], ranges: Vec::new() };
-        let sample = self.link.sample(&Request { streams: vec![stream], scan: None, server: true }).await?;
+        let stream = StreamRequest { key: key.clone(), facts: true, groups: vec![details], ranges: Vec::new() };
+        let sample = self.link.sample(&Request { streams: vec![stream], scan: None, clients: false, server: true }).await?;
         let Some(one) = sample.streams.into_iter().next() else { return Ok(Err("the server did not answer".to_owned())) };
         let words = |fault: Fault| match fault {
             Fault::Missing => format!("there is no stream {key}"),
             Fault::WrongType => format!("{key} is not a stream"),
             Fault::NoGroup => format!("{key} has no group {group}"),
+            fault @ Fault::Unasked => fault.words(),
             Fault::Denied(text) | Fault::Other(text) => text,
         };
         let (stream, groups) = match (one.facts, one.groups) {
