@@ -26,10 +26,10 @@ pub async fn carry_out(
     let opened = path.ok_or_else(|| io::Error::other("neither XDG_STATE_HOME nor HOME is set")).and_then(|path| Journal::open(&path));
     let mut journal = match opened {
         Ok(journal) => journal,
-        Err(error) => return Outcome::Refused(format!("the journal cannot be written: {error}")),
+        Err(error) => return Outcome::refused(format!("the journal cannot be written: {error}")),
     };
     if let Err(error) = journal.begin(clock.now().wall_ms, endpoint, plan) {
-        return Outcome::Refused(format!("the journal cannot be written: {error}"));
+        return Outcome::refused(format!("the journal cannot be written: {error}"));
     }
     let mut outcome = executor.run(plan, stop, progress).await;
     if let Err(error) = journal.end(clock.now().wall_ms, endpoint, plan, &outcome)
@@ -100,11 +100,11 @@ impl Actor {
 
     async fn execute(&self, no: u64, plan: &Plan, stop: &Stop) -> Outcome {
         if !self.allowed {
-            return Outcome::Refused("this session only reads".to_owned());
+            return Outcome::refused("this session only reads".to_owned());
         }
         let mut link = match Link::connect(&self.target, self.clock).await {
             Ok(link) => link,
-            Err(fault) => return Outcome::Refused(fault.to_string()),
+            Err(fault) => return Outcome::refused(fault.to_string()),
         };
         let mut executor = Executor::new(&mut link, &self.target, self.clock, self.active_ms);
         let progress = |progress| {

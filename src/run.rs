@@ -329,7 +329,7 @@ impl Desk {
         };
         io::stdout().lock().write_all(text.as_bytes())?;
         match outcome {
-            Some(Outcome::Refused(why)) => Err(Failure::Refused(why)),
+            Some(Outcome::Refused(why)) => Err(Failure::Refused(why.to_string())),
             Some(unknown @ Outcome::Unknown(..)) => Err(Failure::Unknown(unknown.text())),
             _ => plan.refused().map_or(Ok(()), |why| Err(Failure::Refused(why.to_owned()))),
         }
@@ -338,7 +338,7 @@ impl Desk {
     async fn execute(&mut self, plan: &Plan) -> Result<Outcome, Failure> {
         let typed = self.act.confirm.as_deref().map(exact_name).transpose()?;
         if typed.as_ref() != Some(plan.group()) {
-            return Ok(Outcome::Refused("--confirm does not name the group".to_owned()));
+            return Ok(Outcome::refused("--confirm does not name the group".to_owned()));
         }
         let active_ms = self.active_ms();
         let (target, clock) = (self.target.clone(), self.clock);

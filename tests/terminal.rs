@@ -3,6 +3,8 @@
 
 mod support;
 
+#[path = "terminal/actions.rs"]
+mod actions;
 #[path = "terminal/arguments.rs"]
 mod arguments;
 #[path = "terminal/leaving.rs"]

@@ -5,7 +5,7 @@ use super::{App, Notice, effect::Effect, key::Key, tree::TreeRow};
 use crate::core::{
     id::EntryId,
     name::Name,
-    outcome::Outcome,
+    outcome::{Outcome, Refusal},
     plan::{
         Ask, Plan,
         claim::ClaimAsk,
@@ -260,10 +260,13 @@ fn asking(app: &mut App, dialog: &mut Dialog, key: Key, effects: &mut Vec<Effect
             let count = dialog.targets.len() as isize;
             let by = if key == Key::Right { 1 } else { -1 };
             dialog.target = (dialog.target as isize + by).rem_euclid(count) as usize;
+            // what was confirmed was another plan
+            dialog.typed.clear();
             ask(dialog, effects);
         }
         (Key::Char(' ') | Key::Enter, Part::Moving) => {
             dialog.moving = !dialog.moving;
+            dialog.typed.clear();
             if let Some(Ok(plan)) = &mut dialog.plan
                 && let Plan::Seek(plan) = plan.as_mut()
             {
@@ -382,7 +385,7 @@ fn way_back(dialog: &Dialog, outcome: &Outcome, passed_ms: i64) -> Option<(Kind,
             };
             Some((Kind::GiveBack(Box::new(UndoAsk { claim, moved: done.moved.clone(), passed_ms })), None))
         }
-        Plan::Seek(plan) => Some((Kind::Seek, Some(plan.cursor.to_string()))),
+        Plan::Seek(plan) => Some((Kind::Seek, Some(done.cursor_before.unwrap_or(plan.cursor).to_string()))),
         _ => None,
     }
 }
@@ -424,7 +427,7 @@ pub fn ended_with(app: &mut App, no: u64, outcome: Box<Outcome>, now: Now, effec
         app.notice = Some(Notice { text: outcome.text(), until: Mono(now.mono.0 + 10_000) });
         return;
     };
-    let moved = matches!(&*outcome, Outcome::Refused(why) if why.starts_with("the cursor moved"));
+    let moved = matches!(*outcome, Outcome::Refused(Refusal::CursorMoved { .. }));
     if moved && dialog.kind == Kind::Seek {
         dialog.stage = Stage::Asking;
         dialog.may_move = true;

@@ -2,13 +2,48 @@
 
 use super::{id::EntryId, model::PendingRow, name::Name};
 
+/// Why nothing was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The cursor is not where the preview saw it. On a live group this is the normal case.
+    CursorMoved {
+        /// As previewed.
+        from: EntryId,
+        /// As found.
+        to: EntryId,
+    },
+    /// Anything else, as a sentence.
+    Other(String),
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::CursorMoved { from, to } => write!(f, "the cursor moved from {from} to {to} since the preview"),
+            Self::Other(why) => f.write_str(why),
+        }
+    }
+}
+
+impl From<&str> for Refusal {
+    fn from(why: &str) -> Self {
+        Self::Other(why.to_owned())
+    }
+}
+
+impl From<String> for Refusal {
+    fn from(why: String) -> Self {
+        Self::Other(why)
+    }
+}
+
 /// The end of an action.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// It was done; what the server's replies say.
     Done(Done),
     /// Nothing was written, and why.
-    Refused(String),
+    Refused(Refusal),
     /// The link broke or the server was silent after something was sent: whether it was done is not known. Never sent again by
     /// itself. What a look afterwards found is in the sentence.
     Unknown(String, Done),
@@ -29,6 +64,8 @@ pub struct Done {
     pub scan_cursor: Option<EntryId>,
     /// The group's cursor, read back.
     pub cursor: Option<EntryId>,
+    /// Where the cursor was directly before.
+    pub cursor_before: Option<EntryId>,
     /// The user stopped it between two batches.
     pub stopped: bool,
     /// Something to add, such as the error that ended it half-way.
@@ -42,6 +79,11 @@ pub struct Done {
 }
 
 impl Outcome {
+    /// Nothing was written, for this reason.
+    pub fn refused(why: impl Into<Refusal>) -> Self {
+        Self::Refused(why.into())
+    }
+
     /// One sentence.
     pub fn text(&self) -> String {
         match self {

@@ -25,10 +25,10 @@ fn warnings(warnings: &[Warning]) -> Value {
 }
 
 /// What was refused: by the plan, or when it was to be carried out.
-fn refused<'a>(plan: Option<&'a str>, outcome: Option<&'a Outcome>) -> Option<&'a str> {
+fn refused(plan: Option<&str>, outcome: Option<&Outcome>) -> Option<String> {
     match outcome {
-        Some(Outcome::Refused(why)) => Some(why),
-        _ => plan,
+        Some(Outcome::Refused(why)) => Some(why.to_string()),
+        _ => plan.map(str::to_owned),
     }
 }
 

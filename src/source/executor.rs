@@ -8,13 +8,13 @@ use crate::{
         id::EntryId,
         model::PendingRow,
         name::{Name, visible},
-        outcome::{Done, Outcome},
+        outcome::{Done, Outcome, Refusal},
         plan::{
             Plan,
             claim::{self, BATCH, ClaimPlan, Way},
             consumer::{self, DeletePlan},
             entries::{EntriesPlan, What},
-            seek::{self, Guard, SeekPlan},
+            seek::{self, Direction, Guard, SeekPlan},
             undo::UndoPlan,
         },
         sample::PageRequest,
@@ -102,7 +102,7 @@ impl<'a> Executor<'a> {
     /// Carries a plan out. The caller has the confirmation and the journal line.
     pub async fn run(&mut self, plan: &Plan, stop: &Stop, progress: impl Fn(Progress)) -> Outcome {
         if let Some(why) = plan.refused() {
-            return Outcome::Refused(why.to_owned());
+            return Outcome::refused(why.to_owned());
         }
         match plan {
             Plan::Claim(plan) => self.claim(plan, stop, progress).await,
@@ -122,16 +122,16 @@ impl<'a> Executor<'a> {
         // nothing was sent so far: a lost link here is a plain refusal
         let now = match Planner::new(self.link, self.active_ms).claim(plan.ask.clone()).await {
             Ok(now) => now,
-            Err(fault) => return Outcome::Refused(fault.to_string()),
+            Err(fault) => return Outcome::refused(fault.to_string()),
         };
         if let Some(why) = now.refused.clone() {
-            return Outcome::Refused(why);
+            return Outcome::refused(why);
         }
         if let Some(change) = plan.differs_materially(&now) {
-            return Outcome::Refused(format!("it changed since the preview: {change}"));
+            return Outcome::refused(format!("it changed since the preview: {change}"));
         }
         if now.would_move.value == 0 && now.would_remove.value == 0 {
-            return Outcome::Refused("nothing qualifies".to_owned());
+            return Outcome::refused("nothing qualifies".to_owned());
         }
         let began = self.clock.mono();
         let mut done = Done::default();
@@ -145,13 +145,13 @@ impl<'a> Executor<'a> {
         done.undo = claim::give_back(&now.ask, &done.moved, passed);
         match result {
             Ok(None) => Outcome::Done(done),
-            Ok(Some(error)) if done.claimed == 0 && done.removed == 0 => Outcome::Refused(error),
+            Ok(Some(error)) if done.claimed == 0 && done.removed == 0 => Outcome::refused(error),
             Ok(Some(error)) => {
                 done.note = Some(format!("then the server refused: {error}"));
                 Outcome::Done(done)
             }
             Err(fault) => {
-                let found = self.found_with(&now.ask.key, &now.ask.group, &now.ask.target, &now.moving).await;
+                let found = self.found_with(&now.ask.key, &now.ask.group, Some(&now.ask.target), &now.moving).await;
                 Outcome::Unknown(format!("{fault}; {found}"), done)
             }
         }
@@ -167,6 +167,10 @@ impl<'a> Executor<'a> {
             if left <= 0 {
                 return Ok(None);
             }
+            if stop.is_asked() {
+                done.stopped = true;
+                return Ok(None);
+            }
             let mut cmd = Cmd::new();
             cmd.arg("XAUTOCLAIM").arg(ask.key.bytes()).arg(ask.group.bytes()).arg(ask.target.bytes());
             cmd.arg(ask.min_idle_ms).arg(cursor.to_string()).arg("COUNT").arg(left.min(BATCH as i64));
@@ -178,64 +182,72 @@ impl<'a> Executor<'a> {
                 return Ok(Some(error));
             }
             let Value::Array(parts) = &reply else { return Ok(Some("the reply of XAUTOCLAIM has an unknown form".to_owned())) };
-            let (ids, count) = parts.get(1).map(claimed).unwrap_or_default();
+            let (mut ids, count) = parts.get(1).map(claimed).unwrap_or_default();
+            let begun = cursor;
+            cursor = parts.first().and_then(decode::text).and_then(|text| EntryId::parse(text.as_bytes())).unwrap_or(EntryId::MIN);
+            if ids.len() < count as usize {
+                let end = Some(cursor).filter(|end| *end != EntryId::MIN);
+                ids.extend(plan.empty.iter().filter(|id| **id >= begun && end.is_none_or(|end| **id < end)));
+            }
             // entries that the target held already are claimed once more by the server, but did not move
-            let moved = |id: &EntryId| plan.moving.binary_search_by_key(id, |row| row.id).is_ok();
-            done.claimed += count;
-            done.moved.extend(ids.iter().filter(|id| moved(id)).map(|id| PendingRow { id: *id, owner: None, idle_ms: None, deliveries: 0 }));
+            let own = ids.iter().filter(|id| plan.restarting.binary_search_by_key(*id, |row| row.id).is_ok()).count();
+            done.claimed += (count - own as i64).max(0);
+            done.moved.extend(ids.into_iter().map(bare));
             // the third part came with 7.0
             done.removed += parts.get(2).map_or(0, |gone| claimed(gone).1);
-            cursor = parts.first().and_then(decode::text).and_then(|text| EntryId::parse(text.as_bytes())).unwrap_or(EntryId::MIN);
             done.scan_cursor = Some(cursor);
             progress(Progress { claimed: done.claimed, removed: done.removed });
             if cursor == EntryId::MIN {
                 done.scan_complete = true;
                 return Ok(None);
             }
-            if stop.is_asked() {
-                done.stopped = true;
-                return Ok(None);
-            }
         }
     }
 
     async fn xclaim(&mut self, plan: &ClaimPlan, stop: &Stop, progress: &impl Fn(Progress), done: &mut Done) -> Result<Option<String>, LinkFault> {
-        for (index, words) in plan.commands.iter().enumerate() {
+        for (words, rows) in plan.commands.iter().zip(plan.moving.chunks(BATCH)) {
+            if stop.is_asked() {
+                done.stopped = true;
+                done.scan_cursor = rows.first().map(|row| row.id);
+                return Ok(None);
+            }
             let reply = self.one(command(words)).await?;
             if let Some(error) = refusal(&reply) {
                 return Ok(Some(error));
             }
-            let (ids, count) = claimed(&reply);
-            done.claimed += count;
-            done.moved.extend(ids.into_iter().map(|id| PendingRow { id, owner: None, idle_ms: None, deliveries: 0 }));
-            progress(Progress { claimed: done.claimed, removed: done.removed });
-            if stop.is_asked() && index + 1 < plan.commands.len() {
-                done.stopped = true;
-                return Ok(None);
+            let (mut ids, count) = claimed(&reply);
+            if ids.len() < count as usize {
+                ids.extend(rows.iter().map(|row| row.id).filter(|id| plan.empty.binary_search(id).is_ok()));
             }
+            done.claimed += count;
+            done.moved.extend(ids.into_iter().map(bare));
+            progress(Progress { claimed: done.claimed, removed: done.removed });
         }
         done.scan_complete = !plan.cut;
         done.scan_cursor = Some(plan.moving.last().filter(|_| plan.cut).map_or(EntryId::MIN, |row| row.id));
         Ok(None)
     }
 
-    /// After a lost link: how many of the entries the target holds now, by a new connection.
-    async fn found_with(&mut self, key: &Name, group: &Name, owner: &Name, rows: &[PendingRow]) -> String {
+    /// After a lost link: how many of the entries this consumer holds now, or how many are pending at all, by a new connection.
+    async fn found_with(&mut self, key: &Name, group: &Name, owner: Option<&Name>, rows: &[PendingRow]) -> String {
         let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return "nothing was to move".to_owned() };
         let Ok(mut link) = Link::connect(self.target, self.clock).await else {
             return "the server could not be asked again".to_owned();
         };
         let (mut held, mut from) = (0, Some(first.id));
         while let Some(start) = from {
-            let page = PageRequest { from: start, to: last.id, count: 1000, consumer: Some(owner.clone()) };
-            let Ok((replies, _)) = link.send(&[commands::xpending_page(key, group, &page)]).await else {
+            let page = PageRequest { from: start, to: last.id, count: 1000, consumer: owner.cloned() };
+            let replies = link.send(&[commands::xpending_page(key, group, &page)]).await.map(|(replies, _)| replies).unwrap_or_default();
+            let Some(found) = replies.first().and_then(|reply| decode::pending(reply).ok()) else {
                 return "the server could not be asked again".to_owned();
             };
-            let found = replies.first().and_then(|reply| decode::pending(reply).ok()).unwrap_or_default();
             held += found.iter().filter(|row| rows.binary_search_by_key(&row.id, |row| row.id).is_ok()).count();
             from = found.last().filter(|_| found.len() == 1000).and_then(|row| row.id.next());
         }
-        format!("asked again: of {} entries, {owner} holds {held} now", rows.len())
+        match owner {
+            Some(owner) => format!("asked again: of {} entries, {owner} holds {held} now", rows.len()),
+            None => format!("asked again: of {} entries, {held} are pending still", rows.len()),
+        }
     }
 
     async fn cursor(&mut self, key: &Name, group: &Name) -> Result<Option<EntryId>, LinkFault> {
@@ -245,6 +257,10 @@ impl<'a> Executor<'a> {
     }
 
     async fn seek(&mut self, plan: &SeekPlan) -> Outcome {
+        let mut before = plan.cursor;
+        if plan.direction == Direction::None {
+            return self.stay(plan).await;
+        }
         let cmd = match plan.guard {
             Guard::Eval => {
                 let mut cmd = Cmd::new();
@@ -256,10 +272,13 @@ impl<'a> Executor<'a> {
                 cmd
             }
             Guard::Reread => match self.cursor(&plan.ask.key, &plan.ask.group).await {
-                Err(fault) => return Outcome::Refused(fault.to_string()),
-                Ok(None) => return Outcome::Refused("the group is gone".to_owned()),
-                Ok(Some(now)) if !accepted(plan, now) => return Outcome::Refused(mismatch(plan, &now.to_string())),
-                Ok(Some(_)) => command(&plan.command),
+                Err(fault) => return Outcome::refused(fault.to_string()),
+                Ok(None) => return Outcome::refused("the group is gone".to_owned()),
+                Ok(Some(now)) if !accepted(plan, now) => return moved(plan, now),
+                Ok(Some(now)) => {
+                    before = now;
+                    command(&plan.command)
+                }
             },
         };
         let reply = match self.one(cmd).await {
@@ -274,32 +293,45 @@ impl<'a> Executor<'a> {
             }
         };
         if let Some(error) = refusal(&reply) {
-            return Outcome::Refused(error);
+            return Outcome::refused(error);
         }
         if plan.guard == Guard::Eval {
-            let Value::Array(parts) = &reply else { return Outcome::Refused("the guard answered in an unknown form".to_owned()) };
+            let Value::Array(parts) = &reply else { return Outcome::refused("the guard answered in an unknown form".to_owned()) };
             let part = |index: usize| parts.get(index).and_then(decode::text).unwrap_or_default();
-            match part(0).as_str() {
-                "OK" => {}
-                "MISMATCH" => return Outcome::Refused(mismatch(plan, &part(1))),
-                _ => return Outcome::Refused("the group is gone".to_owned()),
+            match (part(0).as_str(), EntryId::parse(part(1).as_bytes())) {
+                ("OK", found) => before = found.unwrap_or(before),
+                ("MISMATCH", Some(found)) => return moved(plan, found),
+                _ => return Outcome::refused("the group is gone".to_owned()),
             }
         }
         let cursor = self.cursor(&plan.ask.key, &plan.ask.group).await.ok().flatten();
-        Outcome::Done(Done { cursor, undo: vec![plan.undo.clone()], ..Done::default() })
+        Outcome::Done(Done { cursor, cursor_before: Some(before), undo: vec![plan.way_back(before)], ..Done::default() })
+    }
+
+    /// Nothing is sent for a cursor that is there already: XGROUP SETID would make the server forget how much the group has read.
+    async fn stay(&mut self, plan: &SeekPlan) -> Outcome {
+        match self.cursor(&plan.ask.key, &plan.ask.group).await {
+            Err(fault) => Outcome::refused(fault.to_string()),
+            Ok(None) => Outcome::refused("the group is gone"),
+            Ok(Some(now)) if now != plan.cursor => moved(plan, now),
+            Ok(Some(now)) => {
+                let note = Some("where it was already, so nothing was sent".to_owned());
+                Outcome::Done(Done { cursor: Some(now), cursor_before: Some(now), note, ..Done::default() })
+            }
+        }
     }
 
     async fn entries(&mut self, plan: &EntriesPlan) -> Outcome {
         let now = match Planner::new(self.link, self.active_ms).entries(plan.ask.clone()).await {
             Ok(now) => now,
-            Err(fault) => return Outcome::Refused(fault.to_string()),
+            Err(fault) => return Outcome::refused(fault.to_string()),
         };
         if let Some(why) = now.refused.clone() {
-            return Outcome::Refused(why);
+            return Outcome::refused(why);
         }
         let owners = |plan: &EntriesPlan| plan.rows.iter().map(|row| (row.id, row.owner.clone(), row.deliveries)).collect::<Vec<_>>();
         if owners(plan) != owners(&now) {
-            return Outcome::Refused("the marked entries changed hands or were acknowledged since the preview".to_owned());
+            return Outcome::refused("the marked entries changed hands or were acknowledged since the preview".to_owned());
         }
         let mut done = Done::default();
         for words in &now.commands {
@@ -307,17 +339,16 @@ impl<'a> Executor<'a> {
                 Ok(reply) => reply,
                 Err(fault) => {
                     let owner = match &now.ask.what {
-                        What::MoveTo(target) => target.clone(),
-                        What::Acknowledge => Name::default(),
+                        What::MoveTo(target) => Some(target),
+                        What::Acknowledge => None,
                     };
-                    let found = self.found_with(&now.ask.key, &now.ask.group, &owner, &now.rows).await;
-                    let words = if now.ask.what == What::Acknowledge { String::new() } else { format!("; {found}") };
-                    return Outcome::Unknown(format!("{fault}{words}"), done);
+                    let found = self.found_with(&now.ask.key, &now.ask.group, owner, &now.rows).await;
+                    return Outcome::Unknown(format!("{fault}; {found}"), done);
                 }
             };
             if let Some(error) = refusal(&reply) {
                 if done == Done::default() {
-                    return Outcome::Refused(error);
+                    return Outcome::refused(error);
                 }
                 done.note = Some(format!("then the server refused: {error}"));
                 return Outcome::Done(done);
@@ -349,31 +380,49 @@ impl<'a> Executor<'a> {
         Outcome::Done(done)
     }
 
-    /// One command an entry, since each has its own counts; only those that the claim's target still holds.
+    /// One command an entry, since each has its own counts, in pipelines; only those that the claim's target still holds.
     async fn undo(&mut self, plan: &UndoPlan) -> Outcome {
         let now = match Planner::new(self.link, self.active_ms).undo(plan.ask.clone()).await {
             Ok(now) => now,
-            Err(fault) => return Outcome::Refused(fault.to_string()),
+            Err(fault) => return Outcome::refused(fault.to_string()),
         };
         if let Some(why) = now.refused {
-            return Outcome::Refused(why);
+            return Outcome::refused(why);
         }
         let mut done = Done { scan_complete: true, scan_cursor: Some(EntryId::MIN), ..Done::default() };
-        for words in &now.commands {
-            let reply = match self.one(command(words)).await {
-                Ok(reply) => reply,
-                Err(fault) => return Outcome::Unknown(fault.to_string(), done),
+        for batch in now.commands.chunks(BATCH) {
+            let commands: Vec<Cmd> = batch.iter().map(|words| command(words)).collect();
+            let replies = match self.link.send(&commands).await {
+                Ok((replies, _)) => replies,
+                Err(fault) => {
+                    let ask = &now.ask.claim;
+                    let found = self.found_with(&ask.key, &ask.group, Some(&ask.target), &now.rows).await;
+                    return Outcome::Unknown(format!("{fault}; {found}"), done);
+                }
             };
-            if let Some(error) = refusal(&reply) {
+            done.claimed += replies.iter().map(|reply| claimed(reply).1).sum::<i64>();
+            if let Some(error) = replies.iter().find_map(refusal) {
                 if done.claimed == 0 {
-                    return Outcome::Refused(error);
+                    return Outcome::refused(error);
                 }
                 done.note = Some(format!("then the server refused: {error}"));
                 return Outcome::Done(done);
             }
-            done.claimed += claimed(&reply).1;
         }
         Outcome::Done(done)
+    }
+
+    /// After a lost link: whether the consumer is there still, by a new connection.
+    async fn found_consumer(&self, plan: &DeletePlan) -> String {
+        let consumers = match Link::connect(self.target, self.clock).await {
+            Ok(mut link) => link.send(&[commands::xinfo_consumers(&plan.key, &plan.group)]).await.map(|(replies, _)| replies).unwrap_or_default(),
+            Err(_) => Vec::new(),
+        };
+        match consumers.first().and_then(|reply| decode::consumers(reply).ok()) {
+            None => "the server could not be asked again".to_owned(),
+            Some(all) if all.iter().any(|one| one.name == plan.consumer) => format!("asked again: {} is there", plan.consumer),
+            Some(_) => format!("asked again: {} is not there any more", plan.consumer),
+        }
     }
 
     async fn delete(&mut self, plan: &DeletePlan) -> Outcome {
@@ -381,10 +430,13 @@ impl<'a> Executor<'a> {
         cmd.arg("EVAL").arg(consumer::SCRIPT).arg(1).arg(plan.key.bytes()).arg(plan.group.bytes()).arg(plan.consumer.bytes());
         let reply = match self.one(cmd).await {
             Ok(reply) => reply,
-            Err(fault) => return Outcome::Unknown(fault.to_string(), Done::default()),
+            Err(fault) => {
+                let found = self.found_consumer(plan).await;
+                return Outcome::Unknown(format!("{fault}; {found}"), Done::default());
+            }
         };
         if let Some(error) = refusal(&reply) {
-            return Outcome::Refused(error);
+            return Outcome::refused(error);
         }
         let part = |index: usize| match &reply {
             Value::Array(parts) => parts.get(index).and_then(decode::text).unwrap_or_default(),
@@ -392,10 +444,14 @@ impl<'a> Executor<'a> {
         };
         match part(0).as_str() {
             "OK" => Outcome::Done(Done { deleted: true, ..Done::default() }),
-            "HOLDS" => Outcome::Refused(format!("{} holds {} entries now", plan.consumer, part(1))),
-            _ => Outcome::Refused(format!("{} is not a consumer of this group any more", plan.consumer)),
+            "HOLDS" => Outcome::refused(format!("{} holds {} entries now", plan.consumer, part(1))),
+            _ => Outcome::refused(format!("{} is not a consumer of this group any more", plan.consumer)),
         }
     }
+}
+
+fn bare(id: EntryId) -> PendingRow {
+    PendingRow { id, owner: None, idle_ms: None, deliveries: 0 }
 }
 
 fn accepted(plan: &SeekPlan, now: EntryId) -> bool {
@@ -403,6 +459,6 @@ fn accepted(plan: &SeekPlan, now: EntryId) -> bool {
     now == plan.cursor || plan.accept_up_to.is_some_and(|bound| (low..=bound).contains(&now))
 }
 
-fn mismatch(plan: &SeekPlan, now: &str) -> String {
-    format!("the cursor moved from {} to {now} since the preview", plan.cursor)
+fn moved(plan: &SeekPlan, now: EntryId) -> Outcome {
+    Outcome::Refused(Refusal::CursorMoved { from: plan.cursor, to: now })
 }

@@ -89,10 +89,12 @@ impl<'a> Planner<'a> {
         let (key, group) = (ask.claim.key.clone(), ask.claim.group.clone());
         let facts = self.facts(&key, &group).await?;
         let ids: Vec<EntryId> = ask.moved.iter().map(|row| row.id).collect();
-        let rows = self.rows(&key, &group, &ids).await?;
-        let (consumers, absent) = match facts {
-            Ok(facts) => (facts.consumers, None),
-            Err(absent) => (Vec::new(), Some(absent)),
+        let (consumers, rows, absent) = match facts {
+            Ok(facts) => match self.rows(&key, &group, &ids).await? {
+                Ok(rows) => (facts.consumers, rows, None),
+                Err(why) => (facts.consumers, Vec::new(), Some(why)),
+            },
+            Err(absent) => (Vec::new(), Vec::new(), Some(absent)),
         };
         let mut plan = undo::plan(ask, self.link.server(), &consumers, &rows, self.active_ms);
         if absent.is_some() {
@@ -102,15 +104,20 @@ impl<'a> Planner<'a> {
     }
 
     /// The pending rows of these ids, as they are now.
-    async fn rows(&mut self, key: &Name, group: &Name, ids: &[EntryId]) -> Result<Vec<PendingRow>, LinkFault> {
+    async fn rows(&mut self, key: &Name, group: &Name, ids: &[EntryId]) -> Result<Result<Vec<PendingRow>, String>, LinkFault> {
         let mut rows = Vec::new();
         for chunk in ids.chunks(500) {
             let one = |id: &EntryId| PageRequest { from: *id, to: *id, count: 1, consumer: None };
             let asks: Vec<_> = chunk.iter().map(|id| commands::xpending_page(key, group, &one(id))).collect();
             let (replies, _) = self.link.send(&asks).await?;
-            rows.extend(replies.iter().filter_map(|reply| decode::pending(reply).ok()).flatten());
+            for reply in &replies {
+                match decode::pending(reply) {
+                    Ok(found) => rows.extend(found),
+                    Err(fault) => return Ok(Err(said(key, group, fault))),
+                }
+            }
         }
-        Ok(rows)
+        Ok(Ok(rows))
     }
 
     /// The facts, or a sentence why there is nothing to act on.
@@ -119,13 +126,7 @@ impl<'a> Planner<'a> {
         let stream = StreamRequest { key: key.clone(), facts: true, groups: vec![details], ranges: Vec::new() };
         let sample = self.link.sample(&Request { streams: vec![stream], scan: None, clients: false, server: true }).await?;
         let Some(one) = sample.streams.into_iter().next() else { return Ok(Err("the server did not answer".to_owned())) };
-        let words = |fault: Fault| match fault {
-            Fault::Missing => format!("there is no stream {key}"),
-            Fault::WrongType => format!("{key} is not a stream"),
-            Fault::NoGroup => format!("{key} has no group {group}"),
-            fault @ Fault::Unasked => fault.words(),
-            Fault::Denied(text) | Fault::Other(text) => text,
-        };
+        let words = |fault| said(key, group, fault);
         let (stream, groups) = match (one.facts, one.groups) {
             (Ok(stream), Ok(groups)) => (stream, groups),
             (Err(fault), _) | (_, Err(fault)) => return Ok(Err(words(fault))),
@@ -150,9 +151,10 @@ impl<'a> Planner<'a> {
         Ok(self.facts(key, group).await?.ok().map(|facts| facts.group.pending))
     }
 
-    async fn page(&mut self, key: &Name, group: &Name, page: &PageRequest) -> Result<Vec<PendingRow>, LinkFault> {
+    /// A refused page is no empty one: a preview that counts nothing would be untrue.
+    async fn page(&mut self, key: &Name, group: &Name, page: &PageRequest) -> Result<Result<Vec<PendingRow>, String>, LinkFault> {
         let (replies, _) = self.link.send(&[commands::xpending_page(key, group, page)]).await?;
-        Ok(replies.first().and_then(|reply| decode::pending(reply).ok()).unwrap_or_default())
+        Ok(decode::pending(replies.first().unwrap_or(&Value::Nil)).map_err(|fault| said(key, group, fault)))
     }
 
     /// Which of these ids are in the stream. Those below the first entry are gone, those past the largest id ever deleted are
@@ -179,6 +181,20 @@ impl<'a> Planner<'a> {
         Ok(fates)
     }
 
+    /// A claim that cannot be, and why.
+    fn no_claim(&self, ask: ClaimAsk, why: String) -> ClaimPlan {
+        let nothing = ClaimFacts {
+            server: self.link.server(),
+            consumers: &[],
+            rows: &[],
+            complete: false,
+            fate: &|_| None,
+            active_ms: self.active_ms,
+            absent: Some(why),
+        };
+        claim::plan(ask, &nothing)
+    }
+
     /// The plan of a claim.
     ///
     /// # Errors
@@ -186,25 +202,17 @@ impl<'a> Planner<'a> {
     pub async fn claim(&mut self, ask: ClaimAsk) -> Result<ClaimPlan, LinkFault> {
         let facts = match self.facts(&ask.key, &ask.group).await? {
             Ok(facts) => facts,
-            Err(absent) => {
-                let nothing = ClaimFacts {
-                    server: self.link.server(),
-                    consumers: &[],
-                    rows: &[],
-                    complete: true,
-                    fate: &|_| None,
-                    active_ms: self.active_ms,
-                    absent: Some(absent),
-                };
-                return Ok(claim::plan(ask, &nothing));
-            }
+            Err(absent) => return Ok(self.no_claim(ask, absent)),
         };
         let (mut rows, mut fates) = (Vec::new(), HashMap::new());
         let (mut from, mut complete, mut lookups) = (Some(EntryId::MIN), facts.group.pending == 0, MOST_LOOKUPS);
         let mut enough = 0;
         while let (Some(start), false) = (from, complete || rows.len() >= MOST_ROWS) {
             let page = PageRequest { from: start, to: EntryId::MAX, count: PAGE, consumer: None };
-            let found = self.page(&ask.key, &ask.group, &page).await?;
+            let found = match self.page(&ask.key, &ask.group, &page).await? {
+                Ok(found) => found,
+                Err(why) => return Ok(self.no_claim(ask, why)),
+            };
             complete = found.len() < PAGE;
             from = found.last().and_then(|row| row.id.next());
             let ids: Vec<EntryId> = found.iter().map(|row| row.id).collect();
@@ -238,32 +246,58 @@ impl<'a> Planner<'a> {
     }
 
     /// Ids of a part of the stream, up to a bound.
-    async fn ids(&mut self, key: &Name, after: EntryId, up_to: EntryId) -> Result<(Vec<EntryId>, bool), LinkFault> {
+    async fn ids(&mut self, key: &Name, after: EntryId, up_to: EntryId) -> Result<Result<(Vec<EntryId>, bool), String>, LinkFault> {
         let mut ids: Vec<EntryId> = Vec::new();
         let mut from = after.next();
         while let Some(start) = from {
             let range = RangeRequest { from: start, count: RANGE, backward: false };
-            let found = self.range(key, range).await?;
+            let found = match self.range(key, range).await? {
+                Ok(found) => found,
+                Err(why) => return Ok(Err(why)),
+            };
             let full = found.len() == RANGE;
             from = found.last().filter(|last| full && **last < up_to).and_then(|last| last.next());
             ids.extend(found.into_iter().filter(|id| *id <= up_to));
             if ids.len() >= MOST_BETWEEN {
-                return Ok((ids, from.is_none()));
+                return Ok(Ok((ids, from.is_none())));
             }
         }
-        Ok((ids, true))
+        Ok(Ok((ids, true)))
     }
 
-    async fn range(&mut self, key: &Name, range: RangeRequest) -> Result<Vec<EntryId>, LinkFault> {
+    /// A refused range is no empty one, as with [`Planner::page`].
+    async fn range(&mut self, key: &Name, range: RangeRequest) -> Result<Result<Vec<EntryId>, String>, LinkFault> {
         let (replies, _) = self.link.send(&[commands::xrange(key, &range)]).await?;
-        Ok(replies.first().and_then(|reply| decode::range_ids(reply, range.backward).ok()).unwrap_or_default().ids)
+        let found = decode::range_ids(replies.first().unwrap_or(&Value::Nil), range.backward);
+        Ok(found.map(|found| found.ids).map_err(|fault| said(key, &Name::default(), fault)))
+    }
+
+    /// The entry that is `n` entries on from an id (or back, that id counting as the first), or the last one there is: payloads
+    /// come along, so it is walked in steps. `None` when fewer are there.
+    async fn nth(&mut self, key: &Name, from: EntryId, n: usize, backward: bool) -> Result<Result<(Option<EntryId>, bool), String>, LinkFault> {
+        let (mut start, mut left, mut last) = (Some(from), n, None);
+        while let (Some(from), true) = (start, left > 0) {
+            let count = left.min(RANGE);
+            let mut found = match self.range(key, RangeRequest { from, count, backward }).await? {
+                Ok(found) => found,
+                Err(why) => return Ok(Err(why)),
+            };
+            if backward {
+                found.reverse();
+            }
+            left = left.saturating_sub(found.len());
+            last = found.last().copied().or(last);
+            let full = found.len() == count;
+            start = found.last().filter(|_| full).and_then(|id| if backward { before(*id) } else { id.next() });
+        }
+        Ok(Ok((last, left == 0)))
     }
 
     /// The id that a place stands for.
     async fn resolve(&mut self, ask: &SeekAsk, facts: &Facts) -> Result<Result<EntryId, String>, LinkFault> {
         let cursor = facts.group.cursor;
         // to the last id of the millisecond before: the entries of that time are given again
-        let before = |ms: i64| match u64::try_from(ms) {
+        let until = |ms: i64| match u64::try_from(ms) {
             Ok(0) | Err(_) => EntryId::MIN,
             Ok(ms) => EntryId::new(ms - 1, u64::MAX),
         };
@@ -272,19 +306,18 @@ impl<'a> Planner<'a> {
             Place::Id(id) => Ok(id),
             Place::End => Ok(facts.stream.last_generated),
             Place::Ago(_) | Place::Time(_) if !plausible => Err("the ids of this stream are no times: give an id".to_owned()),
-            Place::Ago(ms) => Ok(before(facts.now_ms - ms)),
-            Place::Time(ms) => Ok(before(ms)),
+            Place::Ago(ms) => Ok(until(facts.now_ms - ms)),
+            Place::Time(ms) => Ok(until(ms)),
             Place::Forward(0) | Place::Back(0) => Ok(cursor),
+            Place::Forward(n) | Place::Back(n) if n > MOST_BETWEEN => Err(format!("more than {MOST_BETWEEN} entries are not counted off: give an id")),
             Place::Forward(n) => {
                 let Some(from) = cursor.next() else { return Ok(Ok(cursor)) };
-                let found = self.range(&ask.key, RangeRequest { from, count: n.min(MOST_BETWEEN), backward: false }).await?;
-                Ok(found.last().copied().unwrap_or(cursor))
+                self.nth(&ask.key, from, n, false).await?.map(|(last, _)| last.unwrap_or(cursor))
             }
+            // one more than is to come again: the cursor goes onto that one, or before everything
             Place::Back(n) => {
-                let count = n.min(MOST_BETWEEN) + 1;
-                let found = self.range(&ask.key, RangeRequest { from: cursor, count, backward: true }).await?;
-                // one more than is to come again: the cursor goes onto that one, or before everything
-                Ok(if found.len() == count { found[0] } else { EntryId::MIN })
+                let found = self.nth(&ask.key, cursor, n + 1, true).await?;
+                found.map(|(last, all)| last.filter(|_| all).unwrap_or(EntryId::MIN))
             }
         })
     }
@@ -304,13 +337,20 @@ impl<'a> Planner<'a> {
         };
         let cursor = facts.group.cursor;
         let (low, high) = (cursor.min(target), cursor.max(target));
-        let (between, between_complete) = if low == high { (Vec::new(), true) } else { self.ids(&ask.key, low, high).await? };
+        let between = if low == high { Ok((Vec::new(), true)) } else { self.ids(&ask.key, low, high).await? };
+        let (between, between_complete) = match between {
+            Ok(between) => between,
+            Err(why) => return Ok(seek::impossible(ask, why)),
+        };
         let mut pending = Vec::new();
         let mut from = low.next().filter(|_| target < cursor && facts.group.pending > 0);
         let mut pending_complete = true;
         while let Some(start) = from {
             let page = PageRequest { from: start, to: high, count: PAGE, consumer: None };
-            let found = self.page(&ask.key, &ask.group, &page).await?;
+            let found = match self.page(&ask.key, &ask.group, &page).await? {
+                Ok(found) => found,
+                Err(why) => return Ok(seek::impossible(ask, why)),
+            };
             from = found.last().filter(|_| found.len() == PAGE).and_then(|row| row.id.next());
             pending.extend(found);
             if pending.len() >= MOST_BETWEEN {
@@ -355,14 +395,26 @@ impl<'a> Planner<'a> {
     pub async fn entries(&mut self, ask: EntriesAsk) -> Result<EntriesPlan, LinkFault> {
         let facts = match self.facts(&ask.key, &ask.group).await? {
             Ok(facts) => facts,
-            Err(absent) => {
-                let mut plan = entries::plan(ask, self.link.server(), &[], Vec::new(), self.active_ms);
-                plan.refused = Some(absent);
-                return Ok(plan);
-            }
+            Err(absent) => return Ok(self.no_entries(ask, absent)),
         };
-        let rows = self.rows(&ask.key, &ask.group, &ask.ids.clone()).await?;
-        Ok(entries::plan(ask, self.link.server(), &facts.consumers, rows, self.active_ms))
+        let rows = match self.rows(&ask.key, &ask.group, &ask.ids.clone()).await? {
+            Ok(rows) => rows,
+            Err(why) => return Ok(self.no_entries(ask, why)),
+        };
+        let pending: Vec<EntryId> = rows.iter().map(|row| row.id).collect();
+        let fates = self.fates(&ask.key, &facts.stream, &pending, &mut MOST_LOOKUPS.clone()).await?;
+        let gone = |id| fates.get(&id) == Some(&false);
+        let mut plan = entries::plan(ask, self.link.server(), &facts.consumers, rows, &gone, self.active_ms);
+        if let (None, Some(command)) = (&plan.refused, plan.commands.first()) {
+            plan.refused = self.forbidden(&command.clone()).await?;
+        }
+        Ok(plan)
+    }
+
+    fn no_entries(&self, ask: EntriesAsk, why: String) -> EntriesPlan {
+        let mut plan = entries::plan(ask, self.link.server(), &[], Vec::new(), &|_| false, self.active_ms);
+        plan.refused = Some(why);
+        plan
     }
 
     /// The plan for deleting a consumer.
@@ -379,5 +431,25 @@ impl<'a> Planner<'a> {
             plan.refused = absent;
         }
         Ok(plan)
+    }
+}
+
+/// What the server said, as a sentence.
+fn said(key: &Name, group: &Name, fault: Fault) -> String {
+    match fault {
+        Fault::Missing => format!("there is no stream {key}"),
+        Fault::WrongType => format!("{key} is not a stream"),
+        Fault::NoGroup => format!("{key} has no group {group}"),
+        fault @ Fault::Unasked => fault.words(),
+        Fault::Denied(text) | Fault::Other(text) => text,
+    }
+}
+
+/// The id directly before.
+fn before(id: EntryId) -> Option<EntryId> {
+    match (id.ms, id.seq) {
+        (0, 0) => None,
+        (ms, 0) => Some(EntryId::new(ms - 1, u64::MAX)),
+        (ms, seq) => Some(EntryId::new(ms, seq - 1)),
     }
 }

@@ -202,7 +202,7 @@ impl Dashboard {
                 Effect::Execute { no, plan } => {
                     self.stop = Stop::default();
                     if self.deeds.try_send(Deed::Execute(no, plan, self.stop.clone())).is_err() {
-                        let refused = crate::core::outcome::Outcome::Refused("an action is under way already".to_owned());
+                        let refused = crate::core::outcome::Outcome::refused("an action is under way already".to_owned());
                         return self.take(Msg::Ended(no, Box::new(refused)));
                     }
                 }

@@ -23,11 +23,7 @@ impl FoundServer {
     /// The Redis version whose command set and replies it has: every Valkey reports to be like
     /// Redis 7.2.4.
     pub fn compat(&self) -> (u32, u32, u32) {
-        if self.flavor == "valkey" {
-            (7, 2, 4)
-        } else {
-            self.version
-        }
+        if self.flavor == "valkey" { (7, 2, 4) } else { self.version }
     }
 }
 
@@ -47,12 +43,7 @@ pub fn found_servers() -> Vec<FoundServer> {
     let path = env::var_os("PATH").unwrap_or_default();
     let on_path = env::split_paths(&path).map(|folder| ("PATH".to_owned(), folder));
     let fetched = sub_folders(&servers_folder()).into_iter();
-    let fetched = fetched.map(|folder| {
-        (
-            folder.file_name().unwrap().to_string_lossy().into_owned(),
-            folder,
-        )
-    });
+    let fetched = fetched.map(|folder| (folder.file_name().unwrap().to_string_lossy().into_owned(), folder));
 
     let mut found: Vec<FoundServer> = on_path
         .chain(fetched)
@@ -72,62 +63,38 @@ pub fn found_servers() -> Vec<FoundServer> {
 }
 
 fn servers_folder() -> PathBuf {
-    let set = |name| {
-        env::var_os(name)
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from)
-    };
+    let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     set("PELWATCH_TEST_SERVERS").unwrap_or_else(|| {
         let home_cache = || set("HOME").unwrap_or_default().join(".cache");
-        set("XDG_CACHE_HOME")
-            .unwrap_or_else(home_cache)
-            .join("pelwatch/servers")
+        set("XDG_CACHE_HOME").unwrap_or_else(home_cache).join("pelwatch/servers")
     })
 }
 
 fn sub_folders(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut folders: Vec<PathBuf> = entries
-        .map(|entry| entry.path())
-        .filter(|path| path.is_dir())
-        .collect();
+    let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
     folders.sort();
     folders
 }
 
 fn is_executable(path: &Path) -> bool {
-    path.metadata()
-        .is_ok_and(|facts| facts.is_file() && facts.permissions().mode() & 0o111 != 0)
+    path.metadata().is_ok_and(|facts| facts.is_file() && facts.permissions().mode() & 0o111 != 0)
 }
 
 fn identify(name: String, bin: PathBuf) -> Option<FoundServer> {
     let output = Command::new(&bin).arg("--version").output().ok();
-    let line = output
-        .map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
-        .unwrap_or_default();
+    let line = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
     let Some((flavor, version)) = parse_version(&line) else {
-        eprintln!(
-            "{} does not run here, so nothing is tested on it",
-            bin.display()
-        );
+        eprintln!("{} does not run here, so nothing is tested on it", bin.display());
         return None;
     };
-    Some(FoundServer {
-        name,
-        flavor,
-        version,
-        bin,
-    })
+    Some(FoundServer { name, flavor, version, bin })
 }
 
 /// Reads `Redis server v=7.0.15 ...`. Valkey 7.2 leaves out its name: `Server v=7.2.7 ...`.
 fn parse_version(line: &str) -> Option<(String, (u32, u32, u32))> {
     let mut words = line.split_whitespace();
-    let flavor = if words.next()? == "Redis" {
-        "redis"
-    } else {
-        "valkey"
-    };
+    let flavor = if words.next()? == "Redis" { "redis" } else { "valkey" };
     let version = words.find_map(|word| word.strip_prefix("v="))?;
     let mut numbers = version.split('.').map(|number| number.parse().ok());
     let version = (numbers.next()??, numbers.next()??, numbers.next()??);

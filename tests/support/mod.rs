@@ -26,10 +26,7 @@ pub fn each_server(test: impl Fn(&TestServer, &FoundServer)) {
 pub fn wait_until(what: &str, limit: Duration, mut condition: impl FnMut() -> bool) {
     let started = Instant::now();
     while !condition() {
-        assert!(
-            started.elapsed() < limit,
-            "waited {limit:?} in vain until {what}"
-        );
+        assert!(started.elapsed() < limit, "waited {limit:?} in vain until {what}");
         // The one sleep of the tests: a look at the condition, never a guess of how long something
         // takes.
         thread::sleep(Duration::from_millis(10));
@@ -40,11 +37,7 @@ pub fn wait_until(what: &str, limit: Duration, mut condition: impl FnMut() -> bo
 pub fn process_exists(pid: u32) -> bool {
     // The shell's own kill: the program of that name is missing on small systems.
     let probe = format!("kill -0 {pid} 2>/dev/null");
-    std::process::Command::new("sh")
-        .args(["-c", &probe])
-        .status()
-        .expect("sh runs")
-        .success()
+    std::process::Command::new("sh").args(["-c", &probe]).status().expect("sh runs").success()
 }
 
 pub mod pty;

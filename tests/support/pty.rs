@@ -13,9 +13,7 @@ pub mod keys;
 #[path = "pty/watch.rs"]
 mod watch;
 
-use portable_pty::{
-    ChildKiller, CommandBuilder, ExitStatus, MasterPty, PtySize, native_pty_system,
-};
+use portable_pty::{ChildKiller, CommandBuilder, ExitStatus, MasterPty, PtySize, native_pty_system};
 use std::ffi::OsStr;
 use std::fmt::Display;
 use std::io::{Read, Write};
@@ -48,17 +46,8 @@ impl Terminal {
     /// Starts `bin` in an empty folder and a terminal of (columns, rows), with the environment of
     /// this process less what would change colours or size, plus `env`.
     #[track_caller]
-    pub fn start<A: AsRef<OsStr>>(
-        bin: &Path,
-        args: &[A],
-        size: (u16, u16),
-        env: &[(&str, &str)],
-    ) -> Self {
-        assert!(
-            bin.is_absolute() && bin.is_file(),
-            "not the absolute path of a program: {}",
-            bin.display()
-        );
+    pub fn start<A: AsRef<OsStr>>(bin: &Path, args: &[A], size: (u16, u16), env: &[(&str, &str)]) -> Self {
+        assert!(bin.is_absolute() && bin.is_file(), "not the absolute path of a program: {}", bin.display());
         let cwd = must(tempfile::tempdir(), "a folder to run in");
         let mut command = CommandBuilder::new(bin);
         command.args(args);
@@ -66,19 +55,12 @@ impl Terminal {
         for name in ["NO_COLOR", "COLORTERM", "LINES", "COLUMNS", "TMUX", "STY"] {
             command.env_remove(name);
         }
-        let fixed = [
-            ("TERM", "xterm-256color"),
-            ("LANG", "C.UTF-8"),
-            ("LC_ALL", "C.UTF-8"),
-        ];
+        let fixed = [("TERM", "xterm-256color"), ("LANG", "C.UTF-8"), ("LC_ALL", "C.UTF-8")];
         for (name, value) in fixed.iter().chain(env) {
             command.env(name, value);
         }
 
-        let pair = must(
-            native_pty_system().openpty(pty_size(size)),
-            "a pseudo-terminal",
-        );
+        let pair = must(native_pty_system().openpty(pty_size(size)), "a pseudo-terminal");
         let mut reader = must(pair.master.try_clone_reader(), "reading from the terminal");
         let writer = must(pair.master.take_writer(), "writing to the terminal");
         let mut child = must(pair.slave.spawn_command(command), "starting the program");
@@ -105,14 +87,7 @@ impl Terminal {
             let status = must(child.wait(), "waiting for the program");
             waiting.update(|state| state.exit = Some((exit_code(&status), Instant::now())));
         });
-        Self {
-            shared,
-            writer,
-            master: pair.master,
-            hang_up,
-            pid,
-            _cwd: cwd,
-        }
+        Self { shared, writer, master: pair.master, hang_up, pid, _cwd: cwd }
     }
 
     /// The screen as it is now, for looking at cells and colours.
@@ -160,31 +135,23 @@ impl Terminal {
         });
         match seen {
             Some(true) => {}
-            Some(false) => panic!(
-                "the program ended, still waiting for {what}; its last screen:\n{}",
-                self.text().trim_end()
-            ),
-            None => panic!(
-                "after {limit:?}, still waiting for {what}; the screen:\n{}",
-                self.text().trim_end()
-            ),
+            Some(false) => {
+                panic!("the program ended, still waiting for {what}; its last screen:\n{}", self.text().trim_end())
+            }
+            None => panic!("after {limit:?}, still waiting for {what}; the screen:\n{}", self.text().trim_end()),
         }
     }
 
     /// Waits until `needle` is on the screen.
     #[track_caller]
     pub fn wait_text(&self, needle: &str, limit: Duration) {
-        self.wait_for(&format!("{needle:?}"), limit, |screen| {
-            text_of(screen).contains(needle)
-        });
+        self.wait_for(&format!("{needle:?}"), limit, |screen| text_of(screen).contains(needle));
     }
 
     /// Waits until `needle` is not, or no longer, on the screen.
     #[track_caller]
     pub fn wait_gone(&self, needle: &str, limit: Duration) {
-        self.wait_for(&format!("{needle:?} to go"), limit, |screen| {
-            !text_of(screen).contains(needle)
-        });
+        self.wait_for(&format!("{needle:?} to go"), limit, |screen| !text_of(screen).contains(needle));
     }
 
     /// Waits until the screen, colours and cursor included, has not changed for `quiet`; false if
@@ -203,10 +170,7 @@ impl Terminal {
 
     /// Types `keys`, as bytes: see [`keys`] for those without a character.
     pub fn send(&mut self, keys: &str) {
-        let sent = self
-            .writer
-            .write_all(keys.as_bytes())
-            .and_then(|()| self.writer.flush());
+        let sent = self.writer.write_all(keys.as_bytes()).and_then(|()| self.writer.flush());
         must(sent, "typing into the terminal");
     }
 
@@ -214,12 +178,8 @@ impl Terminal {
     pub fn resize(&mut self, cols: u16, rows: u16) {
         let (width, height) = cells((cols, rows));
         // Our screen first: what the program draws for the new size must find it.
-        self.shared
-            .update(|state| state.parser.set_size(height, width));
-        must(
-            self.master.resize(pty_size((cols, rows))),
-            "resizing the terminal",
-        );
+        self.shared.update(|state| state.parser.set_size(height, width));
+        must(self.master.resize(pty_size((cols, rows))), "resizing the terminal");
     }
 
     /// The program's process id.
@@ -230,10 +190,7 @@ impl Terminal {
     /// Sends the signal of that name, such as `TERM`.
     #[track_caller]
     pub fn signal(&self, name: &str) {
-        assert!(
-            self.shared.lock().exit.is_none(),
-            "no SIG{name} for a program that has ended"
-        );
+        assert!(self.shared.lock().exit.is_none(), "no SIG{name} for a program that has ended");
         assert!(self.kill(name), "SIG{name} could not be sent");
     }
 
@@ -241,14 +198,9 @@ impl Terminal {
     /// signal's number.
     #[track_caller]
     pub fn wait_exit(&mut self, limit: Duration) -> u32 {
-        let ended = self
-            .shared
-            .watch(limit, |state| state.exit.filter(|_| state.drained()));
+        let ended = self.shared.watch(limit, |state| state.exit.filter(|_| state.drained()));
         let Some((code, _)) = ended else {
-            panic!(
-                "after {limit:?}, still waiting for the program to end; the screen:\n{}",
-                self.text().trim_end()
-            );
+            panic!("after {limit:?}, still waiting for the program to end; the screen:\n{}", self.text().trim_end());
         };
         code
     }
@@ -256,11 +208,7 @@ impl Terminal {
     fn kill(&self, name: &str) -> bool {
         // The `kill` program: sending a signal from here would take unsafe code or one more crate.
         let Some(pid) = self.pid else { return false };
-        Command::new("kill")
-            .arg(format!("-{name}"))
-            .arg(pid.to_string())
-            .status()
-            .is_ok_and(|status| status.success())
+        Command::new("kill").arg(format!("-{name}")).arg(pid.to_string()).status().is_ok_and(|status| status.success())
     }
 }
 
@@ -280,10 +228,7 @@ impl Drop for Terminal {
 
 /// The text of a screen, one line a row, without blanks at the ends of lines.
 pub fn text_of(screen: &Screen) -> String {
-    let lines: Vec<String> = screen
-        .rows(0, screen.size().1.get())
-        .map(|row| row.trim_end().to_owned())
-        .collect();
+    let lines: Vec<String> = screen.rows(0, screen.size().1.get()).map(|row| row.trim_end().to_owned()).collect();
     lines.join("\n")
 }
 
@@ -300,29 +245,16 @@ fn exit_code(status: &ExitStatus) -> u32 {
     ];
     match status.signal() {
         None => status.exit_code(),
-        Some(name) => {
-            128 + numbers
-                .iter()
-                .find(|(start, _)| name.starts_with(start))
-                .map_or(0, |(_, number)| *number)
-        }
+        Some(name) => 128 + numbers.iter().find(|(start, _)| name.starts_with(start)).map_or(0, |(_, number)| *number),
     }
 }
 
 fn cells((cols, rows): (u16, u16)) -> (NonZeroU16, NonZeroU16) {
-    (
-        NonZeroU16::new(cols).unwrap_or(NonZeroU16::MIN),
-        NonZeroU16::new(rows).unwrap_or(NonZeroU16::MIN),
-    )
+    (NonZeroU16::new(cols).unwrap_or(NonZeroU16::MIN), NonZeroU16::new(rows).unwrap_or(NonZeroU16::MIN))
 }
 
 fn pty_size((cols, rows): (u16, u16)) -> PtySize {
-    PtySize {
-        rows,
-        cols,
-        pixel_width: 0,
-        pixel_height: 0,
-    }
+    PtySize { rows, cols, pixel_width: 0, pixel_height: 0 }
 }
 
 #[track_caller]

@@ -40,13 +40,7 @@ impl TestServer {
             .expect("a temporary folder can be made");
         let extra: Vec<String> = extra.iter().map(|&argument| argument.to_owned()).collect();
         let child = spawn(&found.bin, folder.path(), &extra);
-        let mut server = Self {
-            bin: found.bin.clone(),
-            extra,
-            folder,
-            child,
-            connection: Mutex::new(None),
-        };
+        let mut server = Self { bin: found.bin.clone(), extra, folder, child, connection: Mutex::new(None) };
         server.wait_until_it_answers();
         server
     }
@@ -70,10 +64,7 @@ impl TestServer {
 
     /// Sends one command and gives the server's answer, an error included.
     pub fn try_command(&self, args: &[&[u8]]) -> RedisResult<Value> {
-        let mut slot = self
-            .connection
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut slot = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         let mut connection = match slot.take() {
             Some(connection) => connection,
             None => self.connect()?,
@@ -96,10 +87,7 @@ impl TestServer {
     /// On an error of the server or of the connection.
     pub fn command(&self, args: &[&[u8]]) -> Value {
         self.try_command(args).unwrap_or_else(|error| {
-            let words: Vec<_> = args
-                .iter()
-                .map(|argument| String::from_utf8_lossy(argument))
-                .collect();
+            let words: Vec<_> = args.iter().map(|argument| String::from_utf8_lossy(argument)).collect();
             panic!("{}: {error}", words.join(" "))
         })
     }
@@ -118,10 +106,7 @@ impl TestServer {
     pub fn kill(&mut self) {
         let _ = self.child.kill();
         self.child.wait().expect("a killed server ends");
-        *self
-            .connection
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = None;
+        *self.connection.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     /// Starts it again on the same socket, killing it first if it still runs.
@@ -133,14 +118,8 @@ impl TestServer {
 
     fn wait_until_it_answers(&mut self) {
         let started = Instant::now();
-        while !self
-            .try_command(&[b"PING"])
-            .is_ok_and(|answer| answer == Value::SimpleString("PONG".into()))
-        {
-            let ended = self
-                .child
-                .try_wait()
-                .expect("the server's state can be read");
+        while !self.try_command(&[b"PING"]).is_ok_and(|answer| answer == Value::SimpleString("PONG".into())) {
+            let ended = self.child.try_wait().expect("the server's state can be read");
             assert!(
                 ended.is_none() && started.elapsed() < Duration::from_secs(20),
                 "{} does not answer (ended: {ended:?}); its log:\n{}",

@@ -87,6 +87,10 @@ pub struct ClaimPlan {
     pub would_move: Counted,
     /// Of these, entries without payload.
     pub would_move_empty: i64,
+    /// Entries that the target holds already and that XAUTOCLAIM claims anew on its way.
+    pub restarting: Vec<PendingRow>,
+    /// Of those that move or are claimed anew, the ones without payload: a reply with payloads has nil in their place (before 7.0).
+    pub empty: Vec<EntryId>,
     /// Entries without payload that XAUTOCLAIM would drop from the pending list, whoever holds them (7.0+).
     pub would_remove: Counted,
     /// From whom.
@@ -142,6 +146,8 @@ pub fn plan(ask: ClaimAsk, facts: &ClaimFacts) -> ClaimPlan {
         target_active: target.is_some_and(seen_lately),
         would_move: Counted::exact(0),
         would_move_empty: 0,
+        restarting: Vec::new(),
+        empty: Vec::new(),
         would_remove: Counted::exact(0),
         from: Vec::new(),
         moving: Vec::new(),
@@ -192,9 +198,19 @@ fn sort_out(plan: &mut ClaimPlan, facts: &ClaimFacts, drops: bool) {
             continue;
         }
         let meant = plan.ask.from.is_none() || row.owner == plan.ask.from;
-        if meant && row.owner.as_ref() != Some(&plan.ask.target) && idle_enough(row, &plan.ask) {
+        if !meant || !idle_enough(row, &plan.ask) {
+            continue;
+        }
+        if row.owner.as_ref() != Some(&plan.ask.target) {
             plan.would_move_empty += i64::from(gone);
             plan.moving.push(row.clone());
+        } else if plan.way == Way::AutoClaim {
+            plan.restarting.push(row.clone());
+        } else {
+            continue;
+        }
+        if gone {
+            plan.empty.push(row.id);
         }
     }
     plan.cut |= !whole || (!facts.complete && plan.ask.limit.is_some_and(|limit| plan.moving.len() >= limit));
@@ -247,6 +263,11 @@ fn warnings(plan: &ClaimPlan, facts: &ClaimFacts) -> Vec<Warning> {
     if plan.would_move_empty > 0 {
         let text = format!("{} of them have no payload any more: this server moves them all the same, as empty entries", plan.would_move_empty);
         out.push(warning("moves-empty", text));
+    }
+    if !plan.restarting.is_empty() && !plan.moving.is_empty() {
+        let counts = if plan.ask.justid { "" } else { ", their delivery counts go up by one" };
+        let text = format!("{} that {target} holds already are claimed anew: their idle times start at 0 too{counts}", plan.restarting.len());
+        out.push(warning("restarts-own", text));
     }
     let released = plan.moving.iter().filter(|row| row.owner.is_none()).count();
     if released > 0 {

@@ -1,6 +1,6 @@
 //! Marked entries: handed to a consumer (XCLAIM), or acknowledged although nobody handled them (XACK).
 
-use super::{Warning, server_refusal, warning, words};
+use super::{Warning, at_least, server_refusal, warning, words};
 use crate::core::{
     id::EntryId,
     model::{ConsumerFacts, PendingRow, ServerFacts},
@@ -48,6 +48,8 @@ pub struct EntriesPlan {
     pub rows: Vec<PendingRow>,
     /// Marked entries that are no longer pending.
     pub vanished: Vec<EntryId>,
+    /// Marked entries that are pending without payload, where this server would drop them instead of moving them (7.0+).
+    pub left: Vec<EntryId>,
     /// What to know.
     pub warnings: Vec<Warning>,
     /// Why it may not be done.
@@ -57,9 +59,24 @@ pub struct EntriesPlan {
 }
 
 /// Makes the plan from the rows that are pending now.
-pub fn plan(ask: EntriesAsk, server: &ServerFacts, consumers: &[ConsumerFacts], rows: Vec<PendingRow>, active_ms: i64) -> EntriesPlan {
+pub fn plan(
+    ask: EntriesAsk,
+    server: &ServerFacts,
+    consumers: &[ConsumerFacts],
+    mut rows: Vec<PendingRow>,
+    gone: &dyn Fn(EntryId) -> bool,
+    active_ms: i64,
+) -> EntriesPlan {
     let vanished: Vec<EntryId> = ask.ids.iter().copied().filter(|id| !rows.iter().any(|row| row.id == *id)).collect();
     let mut warnings = Vec::new();
+    let mut left = Vec::new();
+    if matches!(ask.what, What::MoveTo(_)) && at_least(server, (7, 0)) {
+        left = rows.extract_if(.., |row| gone(row.id)).map(|row| row.id).collect();
+    }
+    if !left.is_empty() {
+        let text = format!("{} have no payload any more: XCLAIM would drop them, so they are left out; they can be acknowledged", left.len());
+        warnings.push(warning("left-payload-gone", text));
+    }
     let mut owners: Vec<&Name> = rows.iter().filter_map(|row| row.owner.as_ref()).collect();
     owners.sort();
     owners.dedup();
@@ -80,9 +97,10 @@ pub fn plan(ask: EntriesAsk, server: &ServerFacts, consumers: &[ConsumerFacts], 
         }
     };
     let refused = server_refusal(server)
+        .or_else(|| (rows.is_empty() && !left.is_empty()).then(|| "the marked entries have no payload any more: this server cannot move them".to_owned()))
         .or_else(|| rows.is_empty().then(|| "none of the marked entries is pending any more".to_owned()))
         .or_else(|| unknown.then(|| "the target is not a consumer of this group".to_owned()));
-    let mut plan = EntriesPlan { ask, rows, vanished, warnings, refused, commands: Vec::new() };
+    let mut plan = EntriesPlan { ask, rows, vanished, left, warnings, refused, commands: Vec::new() };
     plan.commands = plan.rows.chunks(super::claim::BATCH).map(|rows| command(&plan.ask, rows)).collect();
     plan
 }

@@ -274,6 +274,11 @@ pub fn impossible(ask: SeekAsk, why: String) -> SeekPlan {
 }
 
 impl SeekPlan {
+    /// The way back to a cursor: that of the preview, or where the guard found it while it was moving.
+    pub fn way_back(&self, cursor: EntryId) -> Vec<Name> {
+        setid(&self.ask, cursor)
+    }
+
     /// The highest cursor that is accepted once "the cursor is moving" is acknowledged. Forward: the target, since beyond it the move
     /// would become a rewind. Back: what a minute may add to the ids, so that the readers' progress while one types is covered.
     pub fn moving_bound(&self) -> EntryId {

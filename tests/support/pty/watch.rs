@@ -25,12 +25,7 @@ pub struct State {
 impl State {
     /// Before anything has happened.
     pub fn new(parser: Parser) -> Self {
-        Self {
-            parser,
-            raw: Vec::new(),
-            closed: false,
-            exit: None,
-        }
+        Self { parser, raw: Vec::new(), closed: false, exit: None }
     }
 
     /// Whether this is the last screen.
@@ -63,11 +58,7 @@ impl Shared {
     }
 
     /// Looks at the state until `look` has an answer; `None` past the limit.
-    pub fn watch<T>(
-        &self,
-        limit: Duration,
-        mut look: impl FnMut(&State) -> Option<T>,
-    ) -> Option<T> {
+    pub fn watch<T>(&self, limit: Duration, mut look: impl FnMut(&State) -> Option<T>) -> Option<T> {
         let deadline = Instant::now() + limit;
         let mut state = self.lock();
         loop {

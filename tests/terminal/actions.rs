@@ -1,0 +1,382 @@
+//! The dialogs of claims and moves: nothing is written that was not previewed, typed out and confirmed.
+
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use crate::session::{LIMIT, SIZE, newest, open_group, polls, seed_orders, start, text, wait_consumers, wait_pending};
+use crate::support::TestServer;
+use crate::support::pty::{Terminal, keys, text_of};
+use crate::support::wait_until;
+
+/// A server with Orders, an entry of c1 that is old enough to be claimed, and a folder for the journal.
+struct Scene {
+    server: TestServer,
+    state: TempDir,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let server = TestServer::start(&newest());
+        seed_orders(&server);
+        server.run("XCLAIM Orders workers c1 0 3-0 IDLE 900000 RETRYCOUNT 7 JUSTID");
+        Self { server, state: tempfile::tempdir().unwrap() }
+    }
+
+    /// The dashboard with `workers` picked and its consumers known.
+    fn watch(&self, flags: &[&str]) -> Terminal {
+        let terminal = watch_in(&self.server, self.state.path(), flags);
+        wait_pending(&terminal, "workers", "2");
+        wait_consumers(&terminal, "workers", "/2");
+        terminal
+    }
+
+    /// How often anything was written to a group.
+    fn writes(&self) -> u64 {
+        let stats = text(&self.server, "INFO commandstats");
+        let writing = ["xclaim", "xautoclaim", "xack", "xgroup"];
+        let calls = stats.lines().filter(|line| {
+            let name = line.strip_prefix("cmdstat_").unwrap_or_default();
+            writing
+                .iter()
+                .any(|command| name.starts_with(&format!("{command}:")) || name.starts_with(&format!("{command}|")))
+        });
+        calls.filter_map(|line| line.split("calls=").nth(1)?.split(',').next()?.parse::<u64>().ok()).sum()
+    }
+
+    fn journal(&self) -> String {
+        std::fs::read_to_string(self.state.path().join("pelwatch/journal.jsonl")).unwrap_or_default()
+    }
+
+    /// Owner and count of a pending entry.
+    fn held(&self, id: &str) -> Option<(String, i64)> {
+        let line = format!("XPENDING Orders workers {id} {id} 1");
+        let rows: Vec<(String, String, i64, i64)> = redis::from_redis_value(self.server.run(&line)).unwrap();
+        rows.into_iter().next().map(|(_, owner, _, count)| (owner, count))
+    }
+
+    fn cursor(&self) -> String {
+        let groups: Vec<std::collections::BTreeMap<String, redis::Value>> =
+            redis::from_redis_value(self.server.run("XINFO GROUPS Orders")).unwrap();
+        redis::from_redis_value(groups[0]["last-delivered-id"].clone()).unwrap()
+    }
+
+    /// Nothing was written since, neither to the server nor into the journal, after what was typed has been taken in.
+    #[track_caller]
+    fn wait_nothing_written(&self, writes: u64) {
+        let before = polls(&self.server);
+        wait_until("it was polled", LIMIT, || polls(&self.server) > before + 6);
+        assert_eq!(self.writes(), writes);
+        assert_eq!(self.journal(), "");
+    }
+}
+
+fn watch_in(server: &TestServer, state: &Path, flags: &[&str]) -> Terminal {
+    let socket = server.socket();
+    let mut args = vec!["-s", socket.to_str().unwrap(), "--interval", "100ms"];
+    args.extend(flags);
+    start(&args, SIZE, &[("XDG_STATE_HOME", state.to_str().unwrap())])
+}
+
+const ALLOWED: &[&str] = &["--allow-actions"];
+
+/// From Cancel, where each dialog begins, to the field for the name.
+const TO_CONFIRM: &str = keys::BACK_TAB;
+
+/// Opens a claim and chooses c2 as its target; the focus ends on the field for the name.
+fn open_claim_for_c2(terminal: &mut Terminal) {
+    terminal.send("c");
+    terminal.wait_text("Claim idle entries", LIMIT);
+    terminal.wait_text("▌[ Cancel ]", LIMIT);
+    terminal.send("\t\t");
+    terminal.wait_text("▌ to ", LIMIT);
+    for _ in 0..2 {
+        if !terminal.text().contains("‹ c2 ›") {
+            terminal.send(keys::RIGHT);
+            terminal.wait_gone("‹ c1 ›", LIMIT);
+        }
+    }
+    terminal.wait_text("1 entries idle for", LIMIT);
+    terminal.wait_text("would move to c2", LIMIT);
+    terminal.send(keys::BACK_TAB);
+    terminal.send(keys::BACK_TAB);
+    terminal.send(keys::BACK_TAB);
+    terminal.wait_text("▌ type", LIMIT);
+}
+
+#[test]
+fn keys_typed_ahead_never_write() {
+    let scene = Scene::new();
+    let writes = scene.writes();
+    // all that follows the first key is typed before its dialog is there; each ends where the group is open
+    for ahead in ["cworkers\r\r", "m0\r\r\r", "mworkers\r\r", "cc\r\r", "c5m\rworkers\r"] {
+        let mut terminal = scene.watch(ALLOWED);
+        terminal.send(ahead);
+        terminal.wait_text("┌ Orders › workers", LIMIT);
+        scene.wait_nothing_written(writes);
+    }
+    // tabs lead to the button or into the fields, but the name is not where it is asked for
+    for ahead in ["c\t\rworkers\r\r", "m\tworkers\r\r\r", "c\t\tworkers\r\r", "m\x1b[Z\x1b[Zworkers\t\r\r"] {
+        let mut terminal = scene.watch(ALLOWED);
+        terminal.send(ahead);
+        terminal.wait_text(" Do it ]", LIMIT);
+        scene.wait_nothing_written(writes);
+    }
+}
+
+#[test]
+fn pasted_text_never_confirms() {
+    let scene = Scene::new();
+    let writes = scene.writes();
+    let mut terminal = scene.watch(ALLOWED);
+    open_claim_for_c2(&mut terminal);
+    for pasted in ["workers", "workers\r\r", "\r\rworkers\r\r"] {
+        terminal.send(&format!("\x1b[200~{pasted}\x1b[201~\r\r"));
+        // the name's field is as empty as it was
+        terminal.send("x");
+        terminal.wait_text(" x▏ ", LIMIT);
+        terminal.send(keys::BACKSPACE);
+        terminal.wait_gone(" x▏ ", LIMIT);
+        scene.wait_nothing_written(writes);
+    }
+    // nor does a dialog that is open take it as keys
+    terminal.send(keys::ESC);
+    terminal.wait_gone("Claim idle entries", LIMIT);
+    terminal.send("\x1b[200~c\x1b[Zworkers\r\r\x1b[201~");
+    scene.wait_nothing_written(writes);
+    assert!(!terminal.text().contains("Claim idle entries"));
+}
+
+#[test]
+fn only_the_right_name_claims_and_the_entries_can_be_given_back() {
+    let scene = Scene::new();
+    let writes = scene.writes();
+    let mut terminal = scene.watch(ALLOWED);
+    open_claim_for_c2(&mut terminal);
+    for wrong in ["worker", "Workers", "workers ", "workersx", "c2", "Orders", ""] {
+        // Enter in the field and on the button
+        terminal.send(&format!("\x15{wrong}\r\r"));
+        terminal.send("\t\t\r\r");
+        terminal.wait_text("▌[ Do it ]", LIMIT);
+        terminal.send(&format!("{}{}", keys::BACK_TAB, keys::BACK_TAB));
+        terminal.wait_text("▌ type", LIMIT);
+    }
+    scene.wait_nothing_written(writes);
+    terminal.send("\x15workers\r");
+    terminal.wait_text("▌[ Do it ]", LIMIT);
+    scene.wait_nothing_written(writes);
+    terminal.send("\r");
+    terminal.wait_text("done: 1 claimed, 0 without payload removed", LIMIT);
+    assert_eq!(scene.held("3-0"), Some(("c2".to_owned(), 7)));
+    assert_eq!(scene.held("4-0").unwrap().0, "c2");
+    let journal = scene.journal();
+    assert_eq!(journal.lines().count(), 2, "{journal}");
+
+    terminal.send("b");
+    terminal.wait_text("Give claimed entries back", LIMIT);
+    terminal.wait_text("1 entries would go back from c2", LIMIT);
+    terminal.wait_text("▌[ Cancel ]", LIMIT);
+    terminal.send(&format!("{TO_CONFIRM}workers\r"));
+    terminal.wait_text("▌[ Do it ]", LIMIT);
+    terminal.send("\r");
+    terminal.wait_text("done: 1 claimed", LIMIT);
+    assert_eq!(scene.held("3-0"), Some(("c1".to_owned(), 7)));
+    assert_eq!(scene.journal().lines().count(), 4);
+    terminal.send(keys::ESC);
+    terminal.wait_gone("done: ", LIMIT);
+}
+
+#[test]
+fn another_target_asks_for_the_name_anew() {
+    let scene = Scene::new();
+    let writes = scene.writes();
+    let mut terminal = scene.watch(ALLOWED);
+    open_claim_for_c2(&mut terminal);
+    terminal.send("workers");
+    terminal.wait_text("workers▏", LIMIT);
+    // away and back again: what was confirmed is not what is shown
+    terminal.send("\t\t\t");
+    terminal.wait_text("▌ to ", LIMIT);
+    terminal.send(keys::RIGHT);
+    terminal.wait_text("‹ c1 ›", LIMIT);
+    terminal.send(keys::RIGHT);
+    terminal.wait_text("would move to c2", LIMIT);
+    terminal.send(&format!("{}\r\r", keys::BACK_TAB));
+    terminal.wait_text("▌[ Do it ]", LIMIT);
+    scene.wait_nothing_written(writes);
+    assert!(!terminal.text().contains("workers▏"));
+}
+
+/// Opens a move to this place; the focus ends on the field for the name.
+fn open_seek(terminal: &mut Terminal, place: &str) {
+    terminal.send("m");
+    terminal.wait_text("Move the cursor", LIMIT);
+    terminal.wait_text("▌[ Cancel ]", LIMIT);
+    terminal.send(&format!("{}{}\x15{place}\r", keys::BACK_TAB, keys::BACK_TAB));
+    terminal.wait_text("▌ type", LIMIT);
+}
+
+#[test]
+fn a_cursor_that_moves_while_one_types_is_not_overwritten_until_that_is_accepted() {
+    let scene = Scene::new();
+    let mut terminal = scene.watch(ALLOWED);
+    open_seek(&mut terminal, "0");
+    terminal.wait_text("4 entries are delivered again: 2 acked", LIMIT);
+    scene.server.run("XREADGROUP GROUP workers c1 COUNT 1 STREAMS Orders >");
+    terminal.send("workers\r\r");
+    terminal.wait_text("the cursor moved from 4-0 to 5-0", LIMIT);
+    assert_eq!(scene.cursor(), "5-0");
+    terminal.wait_text("5 entries are delivered again", LIMIT);
+    terminal.wait_text("▌ [ ]", LIMIT);
+    // the name is asked for anew, and without the tick a moving cursor is refused once more
+    terminal.send("\t\r\r");
+    scene.server.run("XREADGROUP GROUP workers c1 COUNT 1 STREAMS Orders >");
+    terminal.send("workers\r\r");
+    terminal.wait_text("the cursor moved from 5-0 to 6-0", LIMIT);
+    assert_eq!(scene.cursor(), "6-0");
+    terminal.wait_text("6 entries are delivered again", LIMIT);
+    terminal.send(" ");
+    terminal.wait_text("[x]", LIMIT);
+    scene.server.run("XADD Orders 7-0 n 7");
+    scene.server.run("XREADGROUP GROUP workers c1 COUNT 1 STREAMS Orders >");
+    terminal.send("\tworkers\r");
+    terminal.wait_text("▌[ Do it ]", LIMIT);
+    terminal.send("\r");
+    terminal.wait_text("done: the cursor is at 0-0", LIMIT);
+    assert_eq!(scene.cursor(), "0-0");
+    // the way back is where it was at that moment, not where the preview saw it
+    terminal.send("b");
+    terminal.wait_text("from 0-0 to 7-0", LIMIT);
+    terminal.wait_text("▌[ Cancel ]", LIMIT);
+    terminal.send(&format!("{TO_CONFIRM}workers\r"));
+    terminal.wait_text("▌[ Do it ]", LIMIT);
+    terminal.send("\r");
+    terminal.wait_text("done: the cursor is at 7-0", LIMIT);
+    assert_eq!(scene.cursor(), "7-0");
+}
+
+#[test]
+fn a_session_that_only_reads_says_why_and_copies_the_command() {
+    let scene = Scene::new();
+    let writes = scene.writes();
+    for (flags, why) in [
+        (&[][..], "This session only reads; to carry plans out, start it with --allow-actions"),
+        (&["--read-only"][..], "This session only reads (--read-only)"),
+        (&["--allow-actions", "--read-only"][..], "This session only reads (--read-only)"),
+        (&["--read-only", "--allow-actions"][..], "This session only reads (--read-only)"),
+    ] {
+        let mut terminal = scene.watch(flags);
+        terminal.send("c");
+        terminal.wait_text(why, LIMIT);
+        terminal.wait_text("▌[ Close ]", LIMIT);
+        terminal.wait_text("XAUTOCLAIM Orders workers", LIMIT);
+        assert!(!terminal.text().contains("Do it"));
+        terminal.send("y");
+        wait_until("the command is copied", LIMIT, || String::from_utf8_lossy(&terminal.raw()).contains("\x1b]52;c;"));
+        terminal.send(&format!("{}workers\r\r\tworkers\r\r", keys::BACK_TAB));
+        terminal.send(keys::ESC);
+        scene.wait_nothing_written(writes);
+    }
+}
+
+#[test]
+fn marked_entries_are_handed_over_or_acknowledged() {
+    let scene = Scene::new();
+    let mut terminal = scene.watch(ALLOWED);
+    terminal.send("A");
+    open_group(&mut terminal);
+    terminal.send("A");
+    terminal.wait_text("no entry is marked", LIMIT);
+    terminal.send("j");
+    terminal.wait_for("3-0 is picked", LIMIT, |screen| {
+        text_of(screen).lines().any(|line| line.starts_with("│▌") && line.contains("3-0"))
+    });
+    terminal.send("v");
+    terminal.wait_text("1 marked", LIMIT);
+    terminal.send("C");
+    terminal.wait_text("Hand 1 marked entries over", LIMIT);
+    terminal.wait_text("▌[ Cancel ]", LIMIT);
+    terminal.send("\t\t");
+    terminal.wait_text("▌ to ", LIMIT);
+    if !terminal.text().contains("‹ c2 ›") {
+        terminal.send(keys::RIGHT);
+    }
+    terminal.wait_text("1 of 1 marked entries would go to c2", LIMIT);
+    terminal.send(&format!("{}{}{}", keys::BACK_TAB, keys::BACK_TAB, keys::BACK_TAB));
+    terminal.wait_text("▌ type", LIMIT);
+    terminal.send("workers\r\r");
+    terminal.wait_text("done: 1 claimed", LIMIT);
+    assert_eq!(scene.held("3-0"), Some(("c2".to_owned(), 7)));
+    terminal.send(keys::ESC);
+    terminal.wait_gone("done: ", LIMIT);
+
+    terminal.send("A");
+    terminal.wait_text("Acknowledge 1 marked entries", LIMIT);
+    terminal.wait_text("there is no way back but moving its cursor", LIMIT);
+    terminal.wait_text("▌[ Cancel ]", LIMIT);
+    terminal.send(&format!("{TO_CONFIRM}workers\r\r"));
+    terminal.wait_text("done: 1 acknowledged", LIMIT);
+    assert_eq!(scene.held("3-0"), None);
+    assert_eq!(scene.held("4-0").unwrap().0, "c2");
+}
+
+#[test]
+fn a_consumer_that_holds_entries_is_not_deleted() {
+    let scene = Scene::new();
+    scene.server.run("XGROUP CREATECONSUMER Orders workers idler");
+    let terminal = &mut watch_in(&scene.server, scene.state.path(), ALLOWED);
+    wait_pending(terminal, "workers", "2");
+    wait_consumers(terminal, "workers", "/3");
+    let writes = scene.writes();
+    open_group(terminal);
+    terminal.send("D");
+    terminal.wait_text("Delete the consumer c1", LIMIT);
+    terminal.wait_text("c1 holds 1 pending entries", LIMIT);
+    terminal.send(&format!("{TO_CONFIRM}workers\r\r\t\t\r\r"));
+    terminal.wait_text("▌[ Do it ]", LIMIT);
+    scene.wait_nothing_written(writes);
+    terminal.send(keys::ESC);
+    terminal.wait_gone("Delete the consumer", LIMIT);
+    terminal.send("G");
+    terminal.wait_for("idler is picked", LIMIT, |screen| {
+        text_of(screen).lines().any(|line| line.starts_with("│▌") && line.contains("idler"))
+    });
+    terminal.send("D");
+    terminal.wait_text("Delete the consumer idler", LIMIT);
+    terminal.wait_text("idler would be deleted", LIMIT);
+    terminal.send(&format!("{TO_CONFIRM}workers\r\r"));
+    terminal.wait_text("the consumer is deleted", LIMIT);
+    assert_eq!(scene.held("3-0").unwrap().0, "c1");
+}
+
+#[test]
+fn without_a_journal_nothing_is_written() {
+    let scene = Scene::new();
+    let writes = scene.writes();
+    let blocked = scene.state.path().join("a-file");
+    std::fs::write(&blocked, "").unwrap();
+    let mut terminal = watch_in(&scene.server, &blocked, ALLOWED);
+    wait_pending(&terminal, "workers", "2");
+    wait_consumers(&terminal, "workers", "/2");
+    open_claim_for_c2(&mut terminal);
+    terminal.send("workers\r\r");
+    terminal.wait_text("not done: nothing was written: the journal cannot be written", LIMIT);
+    assert_eq!(scene.writes(), writes);
+    assert_eq!(scene.held("3-0").unwrap().0, "c1");
+}
+
+#[test]
+fn the_demo_may_act() {
+    let state = tempfile::tempdir().unwrap();
+    let bin = newest().bin;
+    let env = [("XDG_STATE_HOME", state.path().to_str().unwrap()), ("PELWATCH_SERVER_BIN", bin.to_str().unwrap())];
+    let mut terminal = start(&["demo"], SIZE, &env);
+    terminal.wait_text("mailer", LIMIT);
+    terminal.send("m");
+    terminal.wait_text("Move the cursor", LIMIT);
+    terminal.wait_text(" Do it ]", LIMIT);
+    terminal.send("\r");
+    terminal.wait_gone("Move the cursor", LIMIT);
+    terminal.send("q");
+    assert_eq!(terminal.wait_exit(LIMIT), 0);
+}
