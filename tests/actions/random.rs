@@ -269,7 +269,7 @@ fn marked_entries_go_where_the_preview_says_or_off_the_list() {
         for (at, was) in &before {
             match (meant.contains(at), hands) {
                 (true, true) => {
-                    assert_eq!((after[at].owner.clone(), after[at].count), (Some(target.into()), was.count))
+                    assert_eq!((after[at].owner.clone(), after[at].count), (Some(target.into()), was.count));
                 }
                 (true, false) => assert!(!after.contains_key(at)),
                 (false, _) => assert_eq!((&after[at].owner, after[at].count), (&was.owner, was.count)),

@@ -88,7 +88,7 @@ impl Store {
     }
 
     /// XINFO STREAM carries the first and the last entry whole: where they are large it is asked for twice a minute (case 58).
-    fn facts_due(&self, stream: &StreamState, now: Mono) -> bool {
+    fn facts_due(stream: &StreamState, now: Mono) -> bool {
         let large = stream.facts.as_ref().is_some_and(|facts| facts.reply_bytes > LARGE_FACTS);
         !large || !stream.is_ok() || now.since(stream.at) >= LARGE_FACTS_MS
     }
@@ -160,7 +160,7 @@ impl Store {
             }
             !mine
         });
-        StreamRequest { key: stream.key.clone(), facts: self.facts_due(stream, now), groups, ranges }
+        StreamRequest { key: stream.key.clone(), facts: Self::facts_due(stream, now), groups, ranges }
     }
 
     /// The groups in the background whose turn it is, those looked into longest ago first. Those with nothing pending, too: by
