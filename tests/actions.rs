@@ -5,6 +5,8 @@ mod support;
 
 #[path = "actions/access.rs"]
 mod access;
+#[path = "actions/cli.rs"]
+mod cli;
 #[path = "actions/cut.rs"]
 mod cut;
 #[path = "actions/desk.rs"]

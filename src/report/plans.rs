@@ -4,7 +4,7 @@ use crate::{
     core::{
         name::Name,
         outcome::{Done, Outcome},
-        plan::{Counted, Plan, Warning, claim::ClaimPlan, seek::SeekPlan},
+        plan::{Counted, Plan, Warning, claim::ClaimPlan, seek::{Direction, SeekPlan}},
         symptoms::command_line,
         time::age_words,
     },
@@ -155,7 +155,6 @@ fn claim_lines(plan: &ClaimPlan) -> Vec<String> {
 }
 
 fn seek_lines(plan: &SeekPlan) -> Vec<String> {
-    use crate::core::plan::seek::Direction;
     let mut lines = vec![format!("the cursor would go from {} to {}", plan.cursor, plan.target)];
     match plan.direction {
         Direction::Back => lines.push(format!(
@@ -177,7 +176,9 @@ fn seek_lines(plan: &SeekPlan) -> Vec<String> {
 
 /// A plan with its outcome as text.
 pub fn text(plan: &Plan, outcome: Option<&Outcome>, cli_words: &str) -> String {
-    let mut lines = preview(plan);
+    // a move that could not even be worked out has no preview
+    let impossible = matches!(plan, Plan::Seek(plan) if plan.refused.is_some() && plan.direction == Direction::None);
+    let mut lines = if impossible { Vec::new() } else { preview(plan) };
     lines.extend(plan.warnings().iter().map(|warning| format!("! {}: {}", warning.id, warning.text)));
     if let Some(why) = plan.refused() {
         lines.push(format!("refused: {why}"));
@@ -190,6 +191,8 @@ pub fn text(plan: &Plan, outcome: Option<&Outcome>, cli_words: &str) -> String {
             lines.push("the way back:".to_owned());
             lines.extend(undo.iter().map(|command| line(command)));
         }
+    } else if plan.refused().is_some() {
+        lines.push("nothing was written".to_owned());
     } else {
         lines.push("nothing was written; --execute --confirm GROUP does it, by this command:".to_owned());
         lines.extend(plan.commands().iter().take(3).map(|command| line(command)));

@@ -5,6 +5,8 @@ pub mod claim;
 pub mod consumer;
 pub mod entries;
 pub mod seek;
+#[cfg(test)]
+mod tests;
 pub mod undo;
 
 use super::{model::ServerFacts, name::Name};
