@@ -30,15 +30,20 @@ struct Shot {
 
 const DEMO: Option<&[&str]> = Some(&["demo"]);
 
-const SHOTS: [Shot; 6] = [
+const SHOTS: [Shot; 8] = [
     // the faults of the demo take half a minute to show
-    Shot { name: "overview", args: DEMO, size: (120, 34), keys: &[], wait_for: &["3 of 3 need a look"] },
-    Shot { name: "group", args: None, size: (120, 40), keys: &["j", keys::ENTER], wait_for: &["billing-crash", "holder-gone"] },
-    Shot { name: "finding", args: None, size: (120, 40), keys: &[keys::TAB, keys::ENTER], wait_for: &["likely cause"] },
-    Shot { name: "entry", args: None, size: (120, 40), keys: &[keys::ESC, keys::BACK_TAB, "j", keys::ENTER], wait_for: &["delivered"] },
-    Shot { name: "stream", args: None, size: (120, 40), keys: &[keys::ESC, "n", "z", "z"], wait_for: &["the whole stream by id"] },
+    Shot { name: "overview", args: DEMO, size: (120, 32), keys: &[], wait_for: &["3 of 3 need a look"] },
+    Shot { name: "group", args: None, size: (120, 38), keys: &["g/billing", keys::ENTER, keys::ENTER], wait_for: &["billing-crash", "holder-gone"] },
+    Shot { name: "finding", args: None, size: (120, 38), keys: &[keys::TAB, keys::ENTER], wait_for: &["likely cause"] },
+    Shot { name: "entry", args: None, size: (120, 38), keys: &[keys::ESC, keys::BACK_TAB, "j", keys::ENTER], wait_for: &["delivered"] },
+    Shot { name: "claim", args: None, size: (120, 38), keys: &[keys::ESC, "c"], wait_for: &["would move to"] },
+    Shot { name: "seek", args: None, size: (120, 38), keys: &[keys::ESC, "m", keys::UP, keys::UP, CLEAR, "-100", keys::TAB], wait_for: &["are delivered again"] },
+    Shot { name: "stream", args: None, size: (120, 38), keys: &[keys::ESC, keys::ESC, keys::ESC, "/analytics", keys::ENTER, keys::ENTER, "z", "z"], wait_for: &["the whole stream by id"] },
     Shot { name: "small", args: None, size: (80, 24), keys: &["z"], wait_for: &["Consumers"] },
 ];
+
+/// Clears a field.
+const CLEAR: &str = "\u{15}";
 
 /// How long a text may take to appear: the demo has a server to start and to fill.
 const LIMIT: Duration = Duration::from_secs(90);

@@ -111,6 +111,6 @@ impl Actor {
             // a full queue only means that the screen is behind: the next one tells more
             let _ = self.told.try_send(Told::Progress(no, progress));
         };
-        carry_out(&mut executor, plan, self.target.endpoint(), self.clock, stop, progress).await
+        carry_out(&mut executor, plan, &self.target.place(), self.clock, stop, progress).await
     }
 }

@@ -179,7 +179,7 @@ pub struct ClaimArgs {
     /// Create the consumer if it is not there
     #[arg(long)]
     pub create: bool,
-    /// Only entries idle for so long [default: above the slowest handling seen, at least 5min]
+    /// Only entries idle for so long [default: 5min; the dashboard proposes a value from the handling times it saw]
     #[arg(long, value_name = "DURATION", value_parser = idle_time)]
     pub min_idle: Option<Duration>,
     /// Only entries of this consumer

@@ -63,6 +63,7 @@ impl Journal {
             "stream": name(plan.key()),
             "group": name(plan.group()),
             "before": before(plan),
+            "rows": rows(plan),
             "commands": commands,
         }))
     }
@@ -101,6 +102,22 @@ impl Journal {
     }
 }
 
+/// Entries written down with their owners, at most.
+const ROWS: usize = 10_000;
+
+/// The entries as they are before: id, owner, idle time in milliseconds and deliveries. With them a claim that was cut off half-way can
+/// be taken back by hand.
+fn rows(plan: &Plan) -> Value {
+    let rows = match plan {
+        Plan::Claim(plan) => &plan.moving,
+        Plan::Entries(plan) => &plan.rows,
+        Plan::Undo(plan) => &plan.rows,
+        Plan::Seek(_) | Plan::Consumer(_) => return Value::Null,
+    };
+    let row = |row: &crate::core::model::PendingRow| json!([row.id.to_string(), row.owner.as_ref().map(name), row.idle_ms, row.deliveries]);
+    json!({"complete": rows.len() <= ROWS, "entries": rows.iter().take(ROWS).map(row).collect::<Vec<_>>()})
+}
+
 fn before(plan: &Plan) -> Value {
     match plan {
         Plan::Claim(plan) => json!({
@@ -121,16 +138,23 @@ fn name(name: &Name) -> Value {
 /// The last actions in a journal, oldest first, as lines for people: `2026-11-30T12:00:00.000Z claim orders/workers: done, …`.
 pub fn tail(path: &Path, most: usize) -> Vec<String> {
     let Ok(text) = std::fs::read_to_string(path) else { return Vec::new() };
-    let ends = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()).filter(|line| line["event"] == "end");
-    let lines: Vec<String> = ends
-        .map(|line| {
-            let field = |value: &Value| crate::core::name::visible(value.as_str().unwrap_or_default().as_bytes());
-            format!(
-                "{} {} {}/{}: {}",
-                field(&line["at"]), field(&line["action"]), field(&line["stream"]["text"]), field(&line["group"]["text"]), field(&line["text"])
-            )
-        })
-        .collect();
+    let field = |value: &Value| crate::core::name::visible(value.as_str().unwrap_or_default().as_bytes());
+    let subject = |line: &Value| format!("{} {}/{}", field(&line["action"]), field(&line["stream"]["text"]), field(&line["group"]["text"]));
+    let (mut lines, mut begun): (Vec<String>, Vec<Value>) = (Vec::new(), Vec::new());
+    for line in text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
+        if line["event"] == "begin" {
+            begun.push(line);
+            continue;
+        }
+        let same = |other: &Value| other["pid"] == line["pid"] && subject(other) == subject(&line);
+        if let Some(index) = begun.iter().rposition(same) {
+            begun.remove(index);
+        }
+        lines.push(format!("{} {}: {}", field(&line["at"]), subject(&line), field(&line["text"])));
+    }
+    // an end is missing where the program was killed, or another one is at work just now
+    lines.extend(begun.iter().map(|line| format!("{} {}: begun, outcome unknown", field(&line["at"]), subject(line))));
+    lines.sort();
     lines[lines.len().saturating_sub(most)..].to_vec()
 }
 

@@ -150,7 +150,7 @@ pub async fn snapshot(args: &SnapshotArgs) -> Result<(), Failure> {
     let text = if args.json {
         format!("{:#}\n", report::json(&store, target.endpoint(), now))
     } else {
-        report::text(&store, target.endpoint(), now)
+        report::text(&store, &target.place(), now)
     };
     io::stdout().lock().write_all(text.as_bytes())?;
     Ok(())
@@ -343,6 +343,6 @@ impl Desk {
         let active_ms = self.active_ms();
         let (target, clock) = (self.target.clone(), self.clock);
         let mut executor = Executor::new(&mut self.link, &target, clock, active_ms);
-        Ok(carry_out(&mut executor, plan, target.endpoint(), clock, &Stop::default(), |_| {}).await)
+        Ok(carry_out(&mut executor, plan, &target.place(), clock, &Stop::default(), |_| {}).await)
     }
 }

@@ -144,10 +144,12 @@ fn a_request_has_no_word_for_a_write() {
             let pelwatch::core::sample::Request {
                 streams,
                 scan: _,
+                clients: _,
                 server: _,
             } = request;
             for pelwatch::core::sample::StreamRequest {
                 key: _,
+                facts: _,
                 groups,
                 ranges: _,
             } in streams

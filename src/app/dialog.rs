@@ -401,6 +401,13 @@ pub fn planned(app: &mut App, no: u64, plan: Result<Box<Plan>, String>) {
     if !fits {
         return;
     }
+    // a second answer to the same question may count otherwise than the one that was confirmed
+    if dialog.plan.is_some() && dialog.plan.as_ref() != Some(&plan) {
+        dialog.typed.clear();
+        if dialog.part == Part::Do {
+            dialog.part = Part::Confirm;
+        }
+    }
     dialog.plan = Some(plan);
     if let (true, Some(Ok(plan))) = (dialog.moving, &mut dialog.plan)
         && let Plan::Seek(plan) = plan.as_mut()

@@ -26,7 +26,7 @@ const COPY_BYTES: usize = 64 * 1024;
 
 /// Takes a message in.
 pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
-    let before = (app.focus(), app.interval_ms);
+    let before = (app.focus(), app.interval_ms, app.place.clone());
     let mut effects = Vec::new();
     let mut sampled = false;
     match msg {
@@ -82,9 +82,11 @@ pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
     if sampled || refocused || before.1 != app.interval_ms {
         effects.push(Effect::Plan { request: app.store.wants(&after, now.mono), interval_ms: app.interval_ms });
     }
-    // a stream just found, or a group just opened, must not wait a whole interval for its first numbers
+    // a stream just found, or a group just opened, must not wait a whole interval for its first numbers; walking through the overview
+    // asks for nothing by itself
     let incomplete = app.store.is_searching() || app.store.streams.values().any(|stream| stream.state == RowState::Loading);
-    if refocused || (sampled && incomplete) {
+    let opened = refocused && (before.2 != app.place || matches!(app.place, Place::Group { .. }));
+    if opened || (sampled && incomplete) {
         effects.push(Effect::PollNow);
     }
     effects

@@ -22,6 +22,8 @@ pub struct Point {
     pub delivered: Option<i64>,
     /// Entries in the PEL.
     pub pending: i64,
+    /// Where the cursor was.
+    pub cursor: super::id::EntryId,
     /// Entries waiting; `None` while unknown.
     pub lag: Option<i64>,
 }
@@ -60,6 +62,7 @@ impl History {
             added: stream.entries_added.value(),
             delivered: match group.entries_read { Known::Is(n) => Some(n), _ => None },
             pending: group.pending,
+            cursor: group.cursor,
             lag: lag.value.filter(|_| counted),
         };
         if let Some(last) = self.points.back() {

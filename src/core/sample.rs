@@ -1,5 +1,7 @@
 //! What one tick asks for, and what it brought back: the only words that core and source share.
 
+use std::collections::BTreeSet;
+
 use super::{
     id::EntryId,
     model::{ConsumerFacts, GroupFacts, PendingRow, PendingSummary, ServerFacts, StreamFacts},
@@ -14,6 +16,8 @@ pub struct Request {
     pub streams: Vec<StreamRequest>,
     /// A step of discovery, if one is due.
     pub scan: Option<ScanRequest>,
+    /// Whether the names of open connections are due to be asked for.
+    pub clients: bool,
     /// Whether role and replication link are due to be asked for again.
     pub server: bool,
 }
@@ -23,6 +27,8 @@ pub struct Request {
 pub struct StreamRequest {
     /// The stream.
     pub key: Name,
+    /// XINFO STREAM wanted. It carries two payloads: where those are large, it is asked for rarely.
+    pub facts: bool,
     /// Groups of which more than XINFO GROUPS is wanted.
     pub groups: Vec<GroupRequest>,
     /// Parts of the stream of which the ids are wanted (payloads come with them, so counts are small).
@@ -86,6 +92,8 @@ pub enum Fault {
     WrongType,
     /// The group went away between two commands.
     NoGroup,
+    /// It was left out on purpose: what was known before still stands.
+    Unasked,
     /// No permission; the server's words, escaped.
     Denied(String),
     /// Anything else the server said, escaped.
@@ -99,6 +107,7 @@ impl Fault {
             Self::Missing => "no such key".to_owned(),
             Self::WrongType => "not a stream".to_owned(),
             Self::NoGroup => "no such group".to_owned(),
+            Self::Unasked => "not asked for again".to_owned(),
             Self::Denied(_) => "no permission".to_owned(),
             Self::Other(text) => text.clone(),
         }
@@ -121,6 +130,8 @@ pub struct Sample {
     pub scan: Option<ScanSample>,
     /// Who answers; present after a (re)connect and whenever asked for.
     pub server: Option<ServerFacts>,
+    /// Names of open connections, if they were asked for; `None` inside where that is forbidden.
+    pub client_names: Option<Option<BTreeSet<Name>>>,
     /// Commands refused for lack of permission, as `XINFO GROUPS`.
     pub denied: Vec<&'static str>,
     /// What it cost.

@@ -64,7 +64,7 @@ fn state_word(fault: &Fault) -> &'static str {
         Fault::Missing | Fault::NoGroup => "missing",
         Fault::WrongType => "wrong_type",
         Fault::Denied(_) => "denied",
-        Fault::Other(_) => "error",
+        Fault::Other(_) | Fault::Unasked => "error",
     }
 }
 
@@ -82,7 +82,7 @@ fn stream(store: &Store, stream: &StreamState, now: Now) -> Value {
     let facts = stream.facts.as_ref().filter(|_| stream.is_ok());
     let id = |id: Option<crate::core::id::EntryId>| id.map(|id| id.to_string());
     let listed = match (&stream.state, &stream.groups_fault) {
-        (RowState::Fault(Fault::Denied(_) | Fault::Other(_)) | RowState::Loading, _) | (_, Some(_)) => Value::Null,
+        (RowState::Fault(Fault::Other(_)) | RowState::Loading, _) | (_, Some(_)) => Value::Null,
         _ => groups(store, stream, now),
     };
     json!({
@@ -90,6 +90,7 @@ fn stream(store: &Store, stream: &StreamState, now: Now) -> Value {
         "state": state,
         "error": error,
         "sampled_at": stream.facts.is_some().then(|| sampled_at(stream.at, now)),
+        "stale": stale(stream),
         "length": facts.map(|f| f.length),
         "entries_added": facts.and_then(|f| f.entries_added.value()),
         "first_id": id(facts.and_then(|f| f.first)),
@@ -99,6 +100,17 @@ fn stream(store: &Store, stream: &StreamState, now: Now) -> Value {
         "groups": listed,
         "symptoms": stream.findings.iter().map(finding).collect::<Vec<_>>(),
     })
+}
+
+/// Fields of the stream that are older than its groups, with their age: where XINFO STREAM is large it is asked for rarely.
+fn stale(stream: &StreamState) -> Value {
+    let newest = stream.groups.values().map(|group| group.at).max().unwrap_or(stream.at);
+    let age_ms = newest.since(stream.at);
+    if age_ms == 0 {
+        return json!({});
+    }
+    let fields = ["length", "entries_added", "first_id", "last_id", "last_generated_id", "max_deleted_id"];
+    Value::Object(fields.iter().map(|field| ((*field).to_owned(), json!(age_ms))).collect())
 }
 
 fn groups(store: &Store, stream: &StreamState, now: Now) -> Value {

@@ -61,11 +61,11 @@ impl Reading {
     pub async fn once(&mut self, source: &mut impl Source) -> Result<(), LinkFault> {
         self.store.begin_reading(self.clock.mono());
         let most = ROUNDS + self.store.settings.pel_limit / 1000;
-        for _ in 0..most {
+        for round in 1..=most {
             let request = self.store.wants(&Focus::All, self.clock.mono());
             let sample = source.sample(&request).await?;
             self.store.fold(sample, request.scan.as_ref(), self.clock.now(), true);
-            if !self.store.is_hungry() {
+            if !self.store.is_hungry(round) {
                 break;
             }
         }

@@ -67,7 +67,7 @@ pub fn scan(request: &ScanRequest, with_type: bool) -> Cmd {
     if let Some(pattern) = &request.pattern {
         cmd.arg("MATCH").arg(pattern.bytes());
     }
-    cmd.arg("COUNT").arg(1000);
+    cmd.arg("COUNT").arg(500);
     if with_type {
         cmd.arg("TYPE").arg("stream");
     }

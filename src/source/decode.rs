@@ -244,6 +244,16 @@ pub fn text(value: &Value) -> Option<String> {
     bytes(value).map(|text| String::from_utf8_lossy(text).into_owned())
 }
 
+/// Names of the connections in CLIENT LIST, those without one left out.
+pub fn client_names(value: &Value) -> Option<std::collections::BTreeSet<Name>> {
+    let list = bytes(value)?;
+    let name = |line: &[u8]| {
+        let field = line.split(|b| *b == b' ').find_map(|field| field.strip_prefix(b"name="))?;
+        (!field.is_empty()).then(|| Name::new(field))
+    };
+    Some(list.split(|b| *b == b'\n').filter_map(name).collect())
+}
+
 /// One field of a flat array or map as text: HELLO's.
 pub fn field_text(value: &Value, field: &str) -> Option<String> {
     Fields::of(value)?.get(field).and_then(bytes).map(visible)

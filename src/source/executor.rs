@@ -13,7 +13,7 @@ use crate::{
             Plan,
             claim::{self, BATCH, ClaimPlan, Way},
             consumer::{self, DeletePlan},
-            entries::{EntriesPlan, What},
+            entries::{self, EntriesPlan, What},
             seek::{self, Direction, Guard, SeekPlan},
             undo::UndoPlan,
         },
@@ -181,10 +181,18 @@ impl<'a> Executor<'a> {
             if let Some(error) = refusal(&reply) {
                 return Ok(Some(error));
             }
-            let Value::Array(parts) = &reply else { return Ok(Some("the reply of XAUTOCLAIM has an unknown form".to_owned())) };
+            let next = match &reply {
+                Value::Array(parts) => parts.first().and_then(decode::text).and_then(|text| EntryId::parse(text.as_bytes())).map(|id| (parts, id)),
+                _ => None,
+            };
+            // it was carried out, and what it did cannot be read
+            let Some((parts, next)) = next else {
+                let why = "the reply of XAUTOCLAIM has an unknown form".to_owned();
+                return Err(LinkFault::Broken { endpoint: self.target.endpoint().to_owned(), why });
+            };
             let (mut ids, count) = parts.get(1).map(claimed).unwrap_or_default();
             let begun = cursor;
-            cursor = parts.first().and_then(decode::text).and_then(|text| EntryId::parse(text.as_bytes())).unwrap_or(EntryId::MIN);
+            cursor = next;
             if ids.len() < count as usize {
                 let end = Some(cursor).filter(|end| *end != EntryId::MIN);
                 ids.extend(plan.empty.iter().filter(|id| **id >= begun && end.is_none_or(|end| **id < end)));
@@ -296,16 +304,20 @@ impl<'a> Executor<'a> {
             return Outcome::refused(error);
         }
         if plan.guard == Guard::Eval {
-            let Value::Array(parts) = &reply else { return Outcome::refused("the guard answered in an unknown form".to_owned()) };
+            let Value::Array(parts) = &reply else {
+                return Outcome::Unknown("the guard answered in an unknown form".to_owned(), Done::default());
+            };
             let part = |index: usize| parts.get(index).and_then(decode::text).unwrap_or_default();
             match (part(0).as_str(), EntryId::parse(part(1).as_bytes())) {
                 ("OK", found) => before = found.unwrap_or(before),
                 ("MISMATCH", Some(found)) => return moved(plan, found),
-                _ => return Outcome::refused("the group is gone".to_owned()),
+                ("NOGROUP", _) => return Outcome::refused("the group is gone".to_owned()),
+                _ => return Outcome::Unknown("the guard answered in an unknown form".to_owned(), Done::default()),
             }
         }
         let cursor = self.cursor(&plan.ask.key, &plan.ask.group).await.ok().flatten();
-        Outcome::Done(Done { cursor, cursor_before: Some(before), undo: vec![plan.way_back(before)], ..Done::default() })
+        let note = cursor.is_none().then(|| format!("set to {}, which could not be read back", plan.target));
+        Outcome::Done(Done { cursor, cursor_before: Some(before), undo: vec![plan.way_back(before)], note, ..Done::default() })
     }
 
     /// Nothing is sent for a cursor that is there already: XGROUP SETID would make the server forget how much the group has read.
@@ -334,8 +346,10 @@ impl<'a> Executor<'a> {
             return Outcome::refused("the marked entries changed hands or were acknowledged since the preview".to_owned());
         }
         let mut done = Done::default();
-        for words in &now.commands {
-            let reply = match self.one(command(words)).await {
+        let scripted = now.ask.what == What::Acknowledge && matches!(Planner::new(self.link, self.active_ms).may_eval().await, Ok(true));
+        for (words, rows) in now.commands.iter().zip(now.rows.chunks(BATCH)) {
+            let cmd = if scripted { acknowledge_unless_moved(&now, rows) } else { command(words) };
+            let reply = match self.one(cmd).await {
                 Ok(reply) => reply,
                 Err(fault) => {
                     let owner = match &now.ask.what {
@@ -359,7 +373,14 @@ impl<'a> Executor<'a> {
                     done.claimed += count;
                     done.moved.extend(now.rows.iter().filter(|row| ids.contains(&row.id)).cloned());
                 }
-                What::Acknowledge => done.acknowledged += if let Value::Int(n) = reply { n } else { 0 },
+                What::Acknowledge => match reply {
+                    Value::Int(n) => done.acknowledged += n,
+                    _ if done.acknowledged == 0 => return Outcome::refused("one of the marked entries changed hands at the last moment"),
+                    _ => {
+                        done.note = Some("then one of the rest changed hands, so those were left alone".to_owned());
+                        return Outcome::Done(done);
+                    }
+                },
             }
         }
         if let What::MoveTo(target) = &now.ask.what {
@@ -448,6 +469,18 @@ impl<'a> Executor<'a> {
             _ => Outcome::refused(format!("{} is not a consumer of this group any more", plan.consumer)),
         }
     }
+}
+
+/// XACK of entries that are still with the owners and the counts that were previewed, in one script.
+fn acknowledge_unless_moved(plan: &EntriesPlan, rows: &[PendingRow]) -> Cmd {
+    let mut cmd = Cmd::new();
+    cmd.arg("EVAL").arg(entries::ACKNOWLEDGE).arg(1).arg(plan.ask.key.bytes()).arg(plan.ask.group.bytes());
+    for row in rows {
+        let owner = row.owner.as_ref().map_or(&b""[..], Name::bytes);
+        let count = if row.deliveries.unsigned_abs() < 1 << 53 { row.deliveries.to_string() } else { String::new() };
+        cmd.arg(row.id.to_string()).arg(owner).arg(count);
+    }
+    cmd
 }
 
 fn bare(id: EntryId) -> PendingRow {

@@ -224,7 +224,7 @@ impl Step {
 /// a cursor beyond the stream's end.
 fn steps_in_order(request: &StreamRequest, multi: bool) -> Vec<(Step, Cmd)> {
     let mut steps = steps(request);
-    if !multi {
+    if !multi && request.facts {
         steps.swap(0, 1);
     }
     steps
@@ -232,7 +232,9 @@ fn steps_in_order(request: &StreamRequest, multi: bool) -> Vec<(Step, Cmd)> {
 
 fn steps(request: &StreamRequest) -> Vec<(Step, Cmd)> {
     let key = &request.key;
-    let mut steps = vec![(Step::Facts, commands::xinfo_stream(key)), (Step::Groups, commands::xinfo_groups(key))];
+    let mut steps = Vec::new();
+    steps.extend(request.facts.then(|| (Step::Facts, commands::xinfo_stream(key))));
+    steps.push((Step::Groups, commands::xinfo_groups(key)));
     for (index, group) in request.groups.iter().enumerate() {
         if group.consumers {
             steps.push((Step::Consumers(index), commands::xinfo_consumers(key, &group.name)));
@@ -287,7 +289,7 @@ impl Link {
     fn collect(&mut self, request: &StreamRequest, steps: &[(Step, Cmd)], replies: &[Value], consistent: bool) -> StreamSample {
         let mut sample = StreamSample {
             key: request.key.clone(),
-            facts: Err(Fault::Other("not answered".to_owned())),
+            facts: Err(if request.facts { Fault::Other("not answered".to_owned()) } else { Fault::Unasked }),
             groups: Err(Fault::Other("not answered".to_owned())),
             consistent,
             ranges: Vec::new(),
@@ -353,6 +355,8 @@ impl Source for Link {
         commands.extend(with_time.then(|| commands::plain("TIME")));
         commands.extend(with_info.then(|| commands::plain("INFO replication")));
         commands.extend(request.scan.as_ref().map(|scan| commands::scan(scan, !self.caps.no_scan_type)));
+        let with_clients = request.clients && !self.caps.is_denied("CLIENT LIST");
+        commands.extend(with_clients.then(|| commands::plain("CLIENT LIST")));
         let plans: Vec<_> = request.streams.iter().map(|stream| {
             let multi = !self.caps.no_multi && !self.caps.plain_keys.contains(&stream.key);
             (stream, steps_in_order(stream, multi), multi)
@@ -376,6 +380,13 @@ impl Source for Link {
             sample.server = Some(self.server.clone());
         }
         let scan_reply = request.scan.as_ref().and_then(|_| replies.next());
+        if request.clients {
+            let list = with_clients.then(|| replies.next()).flatten();
+            if matches!(&list, Some(Value::ServerError(error)) if error.code() == "NOPERM") {
+                self.caps.denied.insert("CLIENT LIST");
+            }
+            sample.client_names = Some(list.as_ref().and_then(decode::client_names));
+        }
         let mut aborted = Vec::new();
         for (stream, steps, multi) in plans {
             let count = steps.len() + if multi { 2 } else { 0 };

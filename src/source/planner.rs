@@ -26,8 +26,12 @@ const MOST_ROWS: usize = 1_000_000;
 const MOST_LOOKUPS: usize = 20_000;
 /// Entries counted between cursor and target, at most.
 const MOST_BETWEEN: usize = 100_000;
-/// Entries fetched by one XRANGE of a preview; payloads come along, so pages stay small.
+/// Entries fetched by one XRANGE of a preview, at most.
 const RANGE: usize = 500;
+/// Payloads come along, so a reply stays below about this, in bytes.
+const REPLY_BYTES: u64 = 1 << 20;
+/// And a whole preview below about this.
+const PREVIEW_BYTES: u64 = 256 << 20;
 
 /// A connection used for plans.
 #[derive(Debug)]
@@ -35,6 +39,8 @@ pub struct Planner<'a> {
     link: &'a mut Link,
     /// A consumer seen within this many milliseconds counts as active.
     active_ms: i64,
+    /// What an entry of the stream weighs, guessed from the first and the last, in bytes.
+    entry_bytes: u64,
 }
 
 /// Stream, group and consumers at one moment.
@@ -42,13 +48,24 @@ struct Facts {
     stream: StreamFacts,
     group: GroupFacts,
     consumers: Vec<ConsumerFacts>,
-    now_ms: i64,
+    /// The server's clock; `None` where TIME is forbidden.
+    now_ms: Option<i64>,
 }
 
 impl<'a> Planner<'a> {
     /// A planner on this connection.
     pub fn new(link: &'a mut Link, active_ms: i64) -> Self {
-        Self { link, active_ms }
+        Self { link, active_ms, entry_bytes: 100 }
+    }
+
+    /// Entries of one reply.
+    fn step(&self) -> usize {
+        (REPLY_BYTES / self.entry_bytes).clamp(1, RANGE as u64) as usize
+    }
+
+    /// Entries that a preview may fetch, below a bound.
+    fn most(&self, bound: usize) -> usize {
+        (PREVIEW_BYTES / self.entry_bytes).clamp(1, bound as u64) as usize
     }
 
     /// The plan of anything.
@@ -123,14 +140,15 @@ impl<'a> Planner<'a> {
     /// The facts, or a sentence why there is nothing to act on.
     async fn facts(&mut self, key: &Name, group: &Name) -> Result<Result<Facts, String>, LinkFault> {
         let details = GroupRequest { name: group.clone(), consumers: true, summary: false, pages: Vec::new() };
-        let stream = StreamRequest { key: key.clone(), groups: vec![details], ranges: Vec::new() };
-        let sample = self.link.sample(&Request { streams: vec![stream], scan: None, server: true }).await?;
+        let stream = StreamRequest { key: key.clone(), facts: true, groups: vec![details], ranges: Vec::new() };
+        let sample = self.link.sample(&Request { streams: vec![stream], scan: None, clients: false, server: true }).await?;
         let Some(one) = sample.streams.into_iter().next() else { return Ok(Err("the server did not answer".to_owned())) };
         let words = |fault| said(key, group, fault);
         let (stream, groups) = match (one.facts, one.groups) {
             (Ok(stream), Ok(groups)) => (stream, groups),
             (Err(fault), _) | (_, Err(fault)) => return Ok(Err(words(fault))),
         };
+        self.entry_bytes = (stream.reply_bytes / 2).max(100);
         let Some(found) = groups.into_iter().find(|one| one.name == *group) else {
             return Ok(Err(format!("{key} has no group {group}")));
         };
@@ -140,7 +158,7 @@ impl<'a> Planner<'a> {
             Some(Err(fault)) => return Ok(Err(words(fault))),
             None => Vec::new(),
         };
-        Ok(Ok(Facts { stream, group: found, consumers, now_ms: sample.time_ms.unwrap_or(i64::MAX / 2) }))
+        Ok(Ok(Facts { stream, group: found, consumers, now_ms: sample.time_ms }))
     }
 
     /// Entries pending in a group now; `None` when there is no such group.
@@ -157,16 +175,16 @@ impl<'a> Planner<'a> {
         Ok(decode::pending(replies.first().unwrap_or(&Value::Nil)).map_err(|fault| said(key, group, fault)))
     }
 
-    /// Which of these ids are in the stream. Those below the first entry are gone, those past the largest id ever deleted are
-    /// not; only what lies between is looked up.
+    /// Which of these ids are in the stream. Those below the first entry are gone; those past the largest id ever deleted, and not past
+    /// what the stream had given out when its facts were taken, are not; all others are looked up.
     async fn fates(&mut self, key: &Name, facts: &StreamFacts, ids: &[EntryId], left: &mut usize) -> Result<HashMap<EntryId, bool>, LinkFault> {
         let mut fates = HashMap::new();
         let mut open = Vec::new();
         for id in ids {
-            let outside = facts.first.is_none_or(|first| *id < first) || facts.last.is_none_or(|last| *id > last);
-            let untouched = facts.max_deleted.value().is_some_and(|deleted| *id > deleted);
-            if outside || untouched {
-                fates.insert(*id, !outside);
+            let below = facts.first.map_or(*id <= facts.last_generated, |first| *id < first);
+            let untouched = *id <= facts.last_generated && facts.max_deleted.value().is_some_and(|deleted| *id > deleted);
+            if below || untouched {
+                fates.insert(*id, !below);
             } else if *left > 0 {
                 *left -= 1;
                 open.push(*id);
@@ -205,7 +223,7 @@ impl<'a> Planner<'a> {
             Err(absent) => return Ok(self.no_claim(ask, absent)),
         };
         let (mut rows, mut fates) = (Vec::new(), HashMap::new());
-        let (mut from, mut complete, mut lookups) = (Some(EntryId::MIN), facts.group.pending == 0, MOST_LOOKUPS);
+        let (mut from, mut complete, mut lookups) = (Some(EntryId::MIN), facts.group.pending == 0, self.most(MOST_LOOKUPS));
         let mut enough = 0;
         while let (Some(start), false) = (from, complete || rows.len() >= MOST_ROWS) {
             let page = PageRequest { from: start, to: EntryId::MAX, count: PAGE, consumer: None };
@@ -250,15 +268,16 @@ impl<'a> Planner<'a> {
         let mut ids: Vec<EntryId> = Vec::new();
         let mut from = after.next();
         while let Some(start) = from {
-            let range = RangeRequest { from: start, count: RANGE, backward: false };
+            let count = self.step();
+            let range = RangeRequest { from: start, count, backward: false };
             let found = match self.range(key, range).await? {
                 Ok(found) => found,
                 Err(why) => return Ok(Err(why)),
             };
-            let full = found.len() == RANGE;
+            let full = found.len() == count;
             from = found.last().filter(|last| full && **last < up_to).and_then(|last| last.next());
             ids.extend(found.into_iter().filter(|id| *id <= up_to));
-            if ids.len() >= MOST_BETWEEN {
+            if ids.len() >= self.most(MOST_BETWEEN) {
                 return Ok(Ok((ids, from.is_none())));
             }
         }
@@ -277,7 +296,7 @@ impl<'a> Planner<'a> {
     async fn nth(&mut self, key: &Name, from: EntryId, n: usize, backward: bool) -> Result<Result<(Option<EntryId>, bool), String>, LinkFault> {
         let (mut start, mut left, mut last) = (Some(from), n, None);
         while let (Some(from), true) = (start, left > 0) {
-            let count = left.min(RANGE);
+            let count = left.min(self.step());
             let mut found = match self.range(key, RangeRequest { from, count, backward }).await? {
                 Ok(found) => found,
                 Err(why) => return Ok(Err(why)),
@@ -301,15 +320,27 @@ impl<'a> Planner<'a> {
             Ok(0) | Err(_) => EntryId::MIN,
             Ok(ms) => EntryId::new(ms - 1, u64::MAX),
         };
-        let plausible = facts.stream.last.is_none_or(|last| last.plausible_ms(facts.now_ms.saturating_add(366 * 86_400_000)).is_some());
+        if let Place::Ago(_) | Place::Time(_) = ask.place {
+            let Some(now_ms) = facts.now_ms else {
+                return Ok(Err("the server does not tell its clock (TIME is forbidden), so times cannot be judged: give an id".to_owned()));
+            };
+            let year_ahead = now_ms.saturating_add(366 * 86_400_000);
+            if facts.stream.last.is_some_and(|last| last.plausible_ms(year_ahead).is_none()) {
+                return Ok(Err("the ids of this stream are no times: give an id".to_owned()));
+            }
+            return Ok(Ok(until(match ask.place {
+                Place::Ago(ms) => now_ms.saturating_sub(ms),
+                Place::Time(ms) => ms,
+                _ => now_ms,
+            })));
+        }
         Ok(match ask.place {
             Place::Id(id) => Ok(id),
             Place::End => Ok(facts.stream.last_generated),
-            Place::Ago(_) | Place::Time(_) if !plausible => Err("the ids of this stream are no times: give an id".to_owned()),
-            Place::Ago(ms) => Ok(until(facts.now_ms - ms)),
-            Place::Time(ms) => Ok(until(ms)),
-            Place::Forward(0) | Place::Back(0) => Ok(cursor),
-            Place::Forward(n) | Place::Back(n) if n > MOST_BETWEEN => Err(format!("more than {MOST_BETWEEN} entries are not counted off: give an id")),
+            Place::Ago(_) | Place::Time(_) | Place::Forward(0) | Place::Back(0) => Ok(cursor),
+            Place::Forward(n) | Place::Back(n) if n > self.most(MOST_BETWEEN) => {
+                Err(format!("more than {} entries of this size are not counted off: give an id", self.most(MOST_BETWEEN)))
+            }
             Place::Forward(n) => {
                 let Some(from) = cursor.next() else { return Ok(Ok(cursor)) };
                 self.nth(&ask.key, from, n, false).await?.map(|(last, _)| last.unwrap_or(cursor))
@@ -343,7 +374,7 @@ impl<'a> Planner<'a> {
             Err(why) => return Ok(seek::impossible(ask, why)),
         };
         let mut pending = Vec::new();
-        let mut from = low.next().filter(|_| target < cursor && facts.group.pending > 0);
+        let mut from = low.next().filter(|_| low < high && facts.group.pending > 0);
         let mut pending_complete = true;
         while let Some(start) = from {
             let page = PageRequest { from: start, to: high, count: PAGE, consumer: None };
@@ -381,7 +412,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Whether scripts are allowed: one that does nothing is tried.
-    async fn may_eval(&mut self) -> Result<bool, LinkFault> {
+    pub(super) async fn may_eval(&mut self) -> Result<bool, LinkFault> {
         let mut probe = redis::Cmd::new();
         probe.arg("EVAL").arg("return 1").arg(0);
         let (replies, _) = self.link.send(&[probe]).await?;
@@ -440,6 +471,7 @@ fn said(key: &Name, group: &Name, fault: Fault) -> String {
         Fault::Missing => format!("there is no stream {key}"),
         Fault::WrongType => format!("{key} is not a stream"),
         Fault::NoGroup => format!("{key} has no group {group}"),
+        fault @ Fault::Unasked => fault.words(),
         Fault::Denied(text) | Fault::Other(text) => text,
     }
 }

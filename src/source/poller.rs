@@ -124,11 +124,16 @@ impl Poller {
     /// Ticks on one connection until it breaks; `None` when nobody listens any more.
     async fn poll(&mut self, mut link: Link, tries: &mut u32) -> Option<LinkFault> {
         let mut next = Instant::now();
+        let mut earliest = next;
         loop {
             tokio::select! {
                 () = sleep_until(next) => {}
                 order = self.orders.recv() => match order? {
-                    Order::PollNow => {}
+                    // at once, but not so often that a slow server is asked all the time
+                    Order::PollNow => {
+                        next = next.min(earliest.max(Instant::now()));
+                        continue;
+                    }
                     Order::Entry { key, id } => {
                         match link.entry(&key, id).await {
                             Ok(entry) => self.reports.send(Report::Entry(entry)).await.ok()?,
@@ -147,7 +152,9 @@ impl Poller {
             *tries = 0;
             rehearse_panic();
             // counted from the start: a late tick is dropped, not made up for
-            let interval = plan.interval.max(start.elapsed().saturating_mul(SHARE));
+            let least = start.elapsed().saturating_mul(SHARE);
+            earliest = start + least;
+            let interval = plan.interval.max(least);
             next = start + interval;
             let scan = plan.request.scan;
             self.reports.send(Report::Sampled(Box::new(sample), scan, interval)).await.ok()?;

@@ -105,6 +105,11 @@ impl Target {
         &self.endpoint
     }
 
+    /// The place with the database, for people and the journal: `unix:/run/redis.sock`, `host:port db 3`.
+    pub fn place(&self) -> String {
+        if self.db() == 0 { self.endpoint.clone() } else { format!("{} db {}", self.endpoint, self.db()) }
+    }
+
     /// Number of the database.
     pub fn db(&self) -> i64 {
         self.info.redis_settings().db()

@@ -19,7 +19,7 @@ pub fn draw(frame: &mut Frame, screen: &Screen, theme: &Theme) {
         let faded = theme.aged(screen.stale);
         match &screen.body {
             Body::Overview(view) => panes::overview::draw(frame, middle, view, &faded),
-            Body::Group(view) => panes::group::draw(frame, middle, view, &faded),
+            Body::Group(view) => panes::group::draw(frame, middle, view, &theme.aged(screen.stale || view.old)),
         }
         if let Some(overlay) = &screen.overlay {
             panes::overlay::draw(frame, middle, overlay, theme);

@@ -25,6 +25,9 @@ const TICK: Duration = Duration::from_millis(250);
 /// However much happens, no more frames than this are drawn.
 const FRAME: Duration = Duration::from_millis(33);
 
+/// An action under way gets so long to end before the program does: longer than any reply is waited for.
+const LAST_WORDS: Duration = Duration::from_secs(8);
+
 /// How the dashboard is started.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -99,6 +102,7 @@ struct Dashboard {
     deeds: mpsc::Sender<Deed>,
     told: mpsc::Receiver<Told>,
     stop: Stop,
+    acting: bool,
     reports: mpsc::Receiver<Report>,
     tasks: JoinSet<Failure>,
     keys: EventStream,
@@ -113,7 +117,7 @@ enum Next {
 impl Dashboard {
     fn start(target: &Target, options: &Options, clock: Clock, link: Link, mut tasks: JoinSet<Failure>, screen: Screen) -> io::Result<Self> {
         let interval_ms = options.interval.as_millis() as u64;
-        let mut app = App::new(options.settings.clone(), target.endpoint().to_owned(), target.cli_words(), interval_ms);
+        let mut app = App::new(options.settings.clone(), target.place(), target.cli_words(), interval_ms);
         let size = screen.terminal.size()?;
         app.size = (size.width, size.height);
         app.may_act = options.may_act;
@@ -138,7 +142,7 @@ impl Dashboard {
             poller.run(Some(link)).await;
             Failure::Io(io::Error::other("the poller ended"))
         });
-        Ok(Self { app, screen, theme: options.theme, clock, plan, orders, deeds, told, stop: Stop::default(), reports, tasks, keys: EventStream::new() })
+        Ok(Self { app, screen, theme: options.theme, clock, plan, orders, deeds, told, stop: Stop::default(), acting: false, reports, tasks, keys: EventStream::new() })
     }
 
     async fn run(&mut self, signals: &mut Signals) -> Result<bool, Failure> {
@@ -163,7 +167,10 @@ impl Dashboard {
                     None => return Err(ending(self.tasks.join_next().await)),
                 },
                 told = self.told.recv() => match told {
-                    Some(told) => self.take(acted(told))?,
+                    Some(told) => {
+                        self.acting &= !matches!(told, Told::Ended(..));
+                        self.take(acted(told))?
+                    }
                     None => continue,
                 },
                 _ = signals.terminate.recv() => self.take(Msg::Terminate)?,
@@ -183,9 +190,28 @@ impl Dashboard {
             };
             match next {
                 Next::On => dirty = true,
-                Next::End { printing } => return Ok(printing),
+                Next::End { printing } => {
+                    self.let_action_end().await;
+                    return Ok(printing);
+                }
             }
         }
+    }
+
+    /// An action under way is stopped between two batches and gets its line in the journal before the program ends.
+    async fn let_action_end(&mut self) {
+        if !self.acting {
+            return;
+        }
+        self.stop.ask();
+        let ended = async {
+            while let Some(told) = self.told.recv().await {
+                if matches!(told, Told::Ended(..)) {
+                    break;
+                }
+            }
+        };
+        let _ = tokio::time::timeout(LAST_WORDS, ended).await;
     }
 
     fn take(&mut self, msg: Msg) -> io::Result<Next> {
@@ -205,6 +231,7 @@ impl Dashboard {
                         let refused = crate::core::outcome::Outcome::refused("an action is under way already".to_owned());
                         return self.take(Msg::Ended(no, Box::new(refused)));
                     }
+                    self.acting = true;
                 }
                 Effect::StopAction => self.stop.ask(),
                 Effect::Copy(text) => execute!(io::stdout(), CopyToClipboard::to_clipboard_from(text))?,

@@ -143,6 +143,7 @@ impl World {
             fault: self.scan_fault.clone(),
         });
         Sample {
+            client_names: None,
             at,
             time_ms: Some(START_MS + at.0 as i64),
             streams: request

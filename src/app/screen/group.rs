@@ -1,6 +1,6 @@
 //! One group: strip, consumers, symptoms, and the lag over time.
 
-use super::{Line, Series, SymptomsView, Table, Tone, bold, chart, consumers, overview::{lag_cell, oldest_cell}, span, strip, symptoms};
+use super::{Line, Series, SymptomsView, Table, Tone, bold, chart, consumers, overview::{fault_words, is_old, lag_cell, oldest_cell}, span, strip, symptoms};
 use crate::{
     app::{App, Pane, Zoom},
     core::{
@@ -37,6 +37,8 @@ pub struct GroupView {
     pub span_s: f64,
     /// Pane in focus.
     pub pane: Pane,
+    /// The numbers are those of an earlier moment: the server answers something else now.
+    pub old: bool,
     /// In place of everything: the group is not there.
     pub absent: Option<String>,
 }
@@ -46,12 +48,27 @@ pub fn view(app: &App, key: &Name, name: &Name, now: Now) -> GroupView {
     let Some((stream, group)) = app.shown().group(key, name) else {
         return absent(app, key, name, title);
     };
+    let old = is_old(stream);
+    let real_now = now;
+    let now = if old { Now { mono: group.at, ..now } } else { now };
     let consumers = consumers::view(app, stream, group, now);
     let history = &group.history;
     let picked = (app.pane == Pane::Symptoms).then_some(app.finding);
     GroupView {
         title,
-        numbers: numbers(app, stream, group, now),
+        numbers: match fault_words(stream, group) {
+            Some(words) if old => {
+                let since = age(real_now.mono.since(group.at) as i64);
+                vec![bold(words, Tone::Warn), span(format!(", numbers of {since} ago"), Tone::Warn)]
+            }
+            Some(words) => {
+                let mut line = numbers(app, stream, group, now);
+                line.push(span(format!("  {words}"), Tone::Warn));
+                line
+            }
+            None => numbers(app, stream, group, now),
+        },
+        old,
         strip: strip::lines(app, stream, group, now),
         zoom: app.zoom,
         consumers_number: consumers.1,
@@ -94,6 +111,7 @@ fn absent(app: &App, key: &Name, name: &Name, title: Line) -> GroupView {
         pending: Series::default(),
         span_s: 60.0,
         pane: app.pane,
+        old: false,
         absent: Some(why),
     }
 }

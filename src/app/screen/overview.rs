@@ -102,6 +102,24 @@ fn why_empty(app: &App) -> Vec<Line> {
     vec![vec![span("Looking for streams …", Tone::Dim)]]
 }
 
+/// Whether the numbers of this stream's groups are those of an earlier moment: the server answers something else now.
+pub fn is_old(stream: &StreamState) -> bool {
+    !stream.is_ok() || stream.groups_fault.is_some()
+}
+
+/// Why numbers of a group are old or lacking, in words.
+pub fn fault_words(stream: &StreamState, group: &GroupState) -> Option<String> {
+    let said = |command: &str, fault: &Fault| format!("{command}: {}", fault.words());
+    match (&stream.state, &stream.groups_fault) {
+        (RowState::Fault(fault), _) => Some(fault.words()),
+        (_, Some(fault)) => Some(said("XINFO GROUPS", fault)),
+        _ => {
+            let pel = group.pel_fault.as_ref().map(|fault| said("XPENDING", fault));
+            pel.or_else(|| group.consumers_fault.as_ref().map(|fault| said("XINFO CONSUMERS", fault)))
+        }
+    }
+}
+
 fn table_row(app: &App, row: &Row, now: Now) -> TableRow {
     let mark = match (row.level().filter(|level| *level > Level::Info), row.group, &row.stream.groups_fault) {
         (None, None, Some(_)) => span("?", Tone::Warn),
@@ -122,6 +140,9 @@ fn table_row(app: &App, row: &Row, now: Now) -> TableRow {
         cells.resize(COLUMNS.len(), Span::default());
         return TableRow { cells, nested: false };
     };
+    // ages stand still with the numbers beside them
+    let old = is_old(row.stream);
+    let now = if old { Now { mono: group.at, ..now } } else { now };
     let rates = group.rates();
     let finding = group.judgement.findings.first();
     let tone = |level: Level| level_tone(level);
@@ -136,9 +157,14 @@ fn table_row(app: &App, row: &Row, now: Now) -> TableRow {
     cells.push(drain_cell(group));
     cells.push(span(app.shown().behind_ms(row.stream, group, now).map_or("-".to_owned(), age), Tone::Dim));
     let more = group.judgement.findings.len().saturating_sub(1);
-    cells.push(finding.map_or(Span::default(), |f| {
-        span(if more > 0 { format!("{} +{more}", f.id) } else { f.id.to_owned() }, tone(f.level))
-    }));
+    let found = finding.map(|f| span(if more > 0 { format!("{} +{more}", f.id) } else { f.id.to_owned() }, tone(f.level)));
+    let fault = fault_words(row.stream, group).map(|words| span(words, Tone::Warn));
+    if old {
+        for cell in cells.iter_mut().skip(1) {
+            *cell = span(cell.text.clone(), Tone::Dim);
+        }
+    }
+    cells.push(if old { fault.or(found) } else { found.or(fault) }.unwrap_or_default());
     TableRow { cells, nested: false }
 }
 
@@ -228,7 +254,7 @@ fn drain_cell(group: &GroupState) -> Span {
     match (lag, rates.drain_ms(lag), rates.added.zip(rates.delivered)) {
         (Some(0), ..) => span("-", Tone::Dim),
         (Some(_), Some(ms), _) => span(age(ms), Tone::Plain),
-        (Some(_), None, Some((added, delivered))) if delivered <= added => span("never", Tone::Warn),
+        (Some(_), None, Some((added, delivered))) if delivered <= added && added > 0.0 => span("never", Tone::Warn),
         _ => span("-", Tone::Dim),
     }
 }

@@ -42,10 +42,16 @@ pub fn item(finding: &Finding, selected: bool) -> SymptomItem {
     }
 }
 
+/// Quiet checks named in a row of their own; the rest is counted.
+const NAMED: usize = 3;
+
 pub fn note(judgement: &Judgement) -> String {
     let mut parts = Vec::new();
-    if !judgement.quiet.is_empty() {
-        parts.push(format!("✓ {}", judgement.quiet.join(", ")));
+    let quiet = &judgement.quiet;
+    if quiet.len() > NAMED {
+        parts.push(format!("✓ {} and {} more are quiet", quiet[..NAMED].join(", "), quiet.len() - NAMED));
+    } else if !quiet.is_empty() {
+        parts.push(format!("✓ {} quiet", quiet.join(", ")));
     }
     if !judgement.waiting.is_empty() {
         parts.push(format!("… not enough data yet: {}", judgement.waiting.join(", ")));

@@ -125,6 +125,16 @@ impl ClaimPlan {
         if owners(now).iter().any(|owner| !owners(self).contains(owner)) {
             return Some("entries of other consumers qualify now".to_owned());
         }
+        let active = |plan: &Self, name: &Option<Name>| plan.from.iter().any(|holder| holder.consumer == *name && holder.active);
+        if let Some(holder) = now.from.iter().find(|holder| holder.active && !active(self, &holder.consumer)) {
+            let name = holder.consumer.as_ref().map_or_else(String::new, ToString::to_string);
+            return Some(format!("{name} was seen meanwhile: it may be at work on its entries"));
+        }
+        let previewed = |row: &PendingRow| self.moving.binary_search_by_key(&row.id, |row| row.id).is_ok();
+        let others = now.moving.iter().filter(|row| !previewed(row)).count();
+        if others * 10 > now.moving.len() {
+            return Some(format!("{others} of {} entries are not those of the preview", now.moving.len()));
+        }
         let (before, after) = (self.would_move.value, now.would_move.value);
         ((before - after).abs() * 10 > before).then(|| format!("{after} entries would move now, not {before}"))
     }

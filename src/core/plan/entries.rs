@@ -121,3 +121,15 @@ fn command(ask: &EntriesAsk, rows: &[PendingRow]) -> Vec<Name> {
     }
     command
 }
+
+/// Acknowledges entries only if all of them are still with the owners and the delivery counts of the preview. KEYS: the stream. ARGV:
+/// group, then id, owner and count of each (an empty count is not compared: Lua loses digits of the largest). Answers how many were acknowledged, or MOVED with the first that is not as it was.
+pub const ACKNOWLEDGE: &str = r"
+local ids = {}
+for i = 2, #ARGV, 3 do
+  local row = redis.call('XPENDING', KEYS[1], ARGV[1], ARGV[i], ARGV[i], 1)[1]
+  if not row or row[2] ~= ARGV[i + 1] or (ARGV[i + 2] ~= '' and string.format('%.0f', row[4]) ~= ARGV[i + 2]) then return {'MOVED', ARGV[i]} end
+  ids[#ids + 1] = ARGV[i]
+end
+return redis.call('XACK', KEYS[1], ARGV[1], unpack(ids))
+";

@@ -200,8 +200,8 @@ pub struct SeekFacts<'a> {
     pub active_ms: i64,
     /// What holds the write back.
     pub guard: Guard,
-    /// The server's clock, milliseconds since 1970.
-    pub now_ms: i64,
+    /// The server's clock, milliseconds since 1970; `None` where it may not be asked.
+    pub now_ms: Option<i64>,
 }
 
 /// The plan.
@@ -310,14 +310,18 @@ pub fn plan(ask: SeekAsk, facts: &SeekFacts) -> SeekPlan {
     let between = Counted { value: facts.between.len() as i64, exact: facts.between_complete };
     let pending = facts.pending_between.iter().filter(|row| facts.between.binary_search(&row.id).is_ok()).count() as i64;
     let (skipped, redelivered, redelivered_pending) = match direction {
-        Direction::Forward => (between, Counted::exact(0), 0),
+        // what is pending ahead of the cursor, after a rewind, is not lost: it stays with its consumer
+        Direction::Forward if facts.pending_complete => (Counted { value: between.value - pending, ..between }, Counted::exact(0), 0),
+        Direction::Forward => (Counted { value: (between.value - facts.group.pending).max(0), exact: false }, Counted::exact(0), 0),
         Direction::Back => {
             let exact = between.exact && facts.pending_complete;
             (Counted::exact(0), Counted { exact, ..between }, pending)
         }
         Direction::None => (Counted::exact(0), Counted::exact(0), 0),
     };
-    let skipped_span = facts.between.first().copied().zip(facts.between.last().copied()).filter(|_| direction == Direction::Forward);
+    let held = |id: &&EntryId| facts.pending_between.binary_search_by_key(*id, |row| row.id).is_ok();
+    let mut lost = facts.between.iter().filter(|id| direction == Direction::Forward && !held(id));
+    let skipped_span = lost.next().map(|first| (*first, *lost.next_back().unwrap_or(first)));
     let mut plan = SeekPlan {
         cursor,
         target,
@@ -351,6 +355,11 @@ fn warnings(plan: &SeekPlan, facts: &SeekFacts) -> Vec<Warning> {
         let text = format!("{}{more} seen within {}: the cursor may move while you decide", names.join(", "), age_words(facts.active_ms));
         out.push(warning("consumers-active", text));
     }
+    let ahead = facts.pending_between.len();
+    if plan.direction == Direction::Forward && ahead > 0 {
+        let text = format!("{ahead} entries between are pending already, ahead of the cursor: they stay with their consumers");
+        out.push(warning("pending-ahead", text));
+    }
     if plan.target > facts.stream.last_generated {
         let text = format!("{} is past the last id ever given out, {}: new entries up to it will never be delivered", plan.target, facts.stream.last_generated);
         out.push(warning("beyond-end", text));
@@ -364,7 +373,7 @@ fn warnings(plan: &SeekPlan, facts: &SeekFacts) -> Vec<Warning> {
         out.push(warning("weak-guard", text));
     }
     if let Some(ms) = facts.stream.last.and_then(|id| i64::try_from(id.ms).ok())
-        && ms > facts.now_ms + 86_400_000
+        && facts.now_ms.is_some_and(|now_ms| ms > now_ms.saturating_add(86_400_000))
         && matches!(plan.ask.place, Place::Ago(_) | Place::Time(_))
     {
         out.push(warning("future-ids", "the stream's ids lie in the future by the server's clock: are they times at all?"));

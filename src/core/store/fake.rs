@@ -210,7 +210,7 @@ impl Fake {
             }
             StreamSample {
                 key: asked.key.clone(),
-                facts: Ok(self.facts()),
+                facts: if asked.facts { Ok(self.facts()) } else { Err(Fault::Unasked) },
                 groups: Ok(self.groups.iter().map(|(name, group)| self.group_facts(name, group)).collect()),
                 consistent: true,
                 ranges: asked.ranges.iter().map(|range| (*range, Ok(self.range(range)))).collect(),
@@ -236,9 +236,9 @@ impl Fake {
     pub(super) fn read_fully(&mut self, store: &mut Store) -> Option<usize> {
         self.now = Mono(self.now.0 + 1000);
         store.begin_reading(self.now);
-        (1..=64).find(|_| {
+        (1..=64).find(|round| {
             self.round(store, &Focus::All, true);
-            !store.is_hungry()
+            !store.is_hungry(*round)
         })
     }
 }

@@ -23,6 +23,10 @@ impl Store {
         if let Some(time_ms) = sample.time_ms {
             self.clock_offset_ms = Some(time_ms - sample.at.0 as i64);
         }
+        if let Some(names) = sample.client_names {
+            self.client_names = names;
+            self.clients_asked = Some(sample.at);
+        }
         self.denied.extend(sample.denied);
         self.last_cost = sample.cost;
         self.total_cost.add(sample.cost);
@@ -41,6 +45,7 @@ impl Store {
         let Some(mut stream) = self.streams.remove(&sample.key) else { return };
         match sample.facts {
             Ok(facts) => self.fold_facts(&mut stream, facts, at, now),
+            Err(Fault::Unasked) => {}
             Err(fault) => self.lose_stream(&mut stream, fault, now),
         }
         if stream.is_ok() {
@@ -62,6 +67,12 @@ impl Store {
         if let Some(old) = &stream.facts {
             let went_back = facts.last_generated < old.last_generated
                 || matches!((old.entries_added, facts.entries_added), (Known::Is(old), Known::Is(new)) if new < old);
+            let came_back = matches!(stream.state, RowState::Fault(Fault::Missing));
+            if came_back && !went_back {
+                let text = format!("{} was deleted and created again, with {} entries now", stream.key, facts.length);
+                self.tell(Event { wall_ms: now.wall_ms, id: "stream-recreated", stream: stream.key.clone(), group: None, text });
+                stream.window = Window::default();
+            }
             if went_back {
                 let text = format!(
                     "{} was deleted and created again: its last id went from {} to {}",
@@ -162,7 +173,13 @@ impl Store {
             (Some(waiting), Some(count)) if count.complete => lag::measured_drift(facts, &new, waiting),
             _ => next,
         };
-        group.lag = settled;
+        // facts of an earlier moment say nothing of a cursor that moved since
+        let moved = before.as_ref().is_none_or(|(old, _)| old.cursor != new.cursor);
+        group.lag = match stream.at < at {
+            false => settled,
+            true if moved => lag::Lag::unknown("the stream was not read again: its entries are large"),
+            true => group.lag,
+        };
         if let Some(lost) = lag::loss(facts, &new) {
             group.lost = Some(group.lost.unwrap_or(0).max(lost));
         }

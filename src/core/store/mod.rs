@@ -121,6 +121,10 @@ pub struct Store {
     pub events: VecDeque<Event>,
     /// Commands refused for lack of permission.
     pub denied: BTreeSet<&'static str>,
+    /// Names of open connections, asked for only while a holder seems gone; `None` before that, or where it is forbidden.
+    pub client_names: Option<BTreeSet<Name>>,
+    /// When they were asked for.
+    clients_asked: Option<Mono>,
     /// Cost of the last tick.
     pub last_cost: Cost,
     /// Cost since the start.

@@ -58,13 +58,19 @@ const REPLY_BYTES: u64 = 64 * 1024;
 const MANY_CONSUMERS: i64 = 200;
 /// A consumer list longer than this is never taken whole; XPENDING's summary names the holders.
 const MOST_CONSUMERS: i64 = 5000;
-/// XINFO STREAM of a stream with entries this large is taken every tenth tick only.
+/// XINFO STREAM of a stream with entries this large, in bytes of the reply, is taken rarely only.
 const LARGE_FACTS: u64 = 64 * 1024;
+/// So rarely.
+const LARGE_FACTS_MS: u64 = 30_000;
 /// A new pass of discovery starts so long after the last.
 const RESCAN_MS: u64 = 5000;
 /// Steps of SCAN a tick until every stream was found once, so that a large database shows its streams within seconds; each
 /// step costs less than a millisecond.
 const FIRST_STEPS: usize = 20;
+/// After so many rounds a full reading waits for missing pages only.
+const WHOLE_ROUNDS: usize = 8;
+/// Names of connections are asked for again after so long.
+const CLIENTS_MS: u64 = 10_000;
 /// A key of the wrong type is looked at again every so many ticks.
 const WRONG_TYPE_TICKS: u64 = 10;
 
@@ -76,9 +82,22 @@ impl Store {
             .streams
             .values()
             .filter(|stream| self.is_due(stream, focus))
-            .map(|stream| self.stream_request(stream, focus, &mut glances))
+            .map(|stream| self.stream_request(stream, focus, &mut glances, now))
             .collect();
-        Request { streams, scan: self.scan_request(now), server: self.ticks.is_multiple_of(10) }
+        Request { streams, scan: self.scan_request(now), clients: self.clients_due(now), server: self.ticks.is_multiple_of(10) || self.server.role.as_deref() == Some("replica") }
+    }
+
+    /// XINFO STREAM carries the first and the last entry whole: where they are large it is asked for twice a minute (case 58).
+    fn facts_due(stream: &StreamState, now: Mono) -> bool {
+        let large = stream.facts.as_ref().is_some_and(|facts| facts.reply_bytes > LARGE_FACTS);
+        !large || !stream.is_ok() || now.since(stream.at) >= LARGE_FACTS_MS
+    }
+
+    /// Whether a holder seems gone, so that an open connection of its name would matter, and that was not looked up lately. CLIENT LIST
+    /// costs a microsecond a connection.
+    fn clients_due(&self, now: Mono) -> bool {
+        let gone = || self.groups().any(|(_, group)| group.firing.contains_key("holder-gone"));
+        self.clients_asked.is_none_or(|at| now.since(at) >= CLIENTS_MS) && gone()
     }
 
     /// Whether the first pass of discovery is still under way.
@@ -92,8 +111,13 @@ impl Store {
     }
 
     /// Whether a full reading has more to fetch.
-    pub fn is_hungry(&self) -> bool {
+    pub fn is_hungry(&self, rounds: usize) -> bool {
+        if rounds >= WHOLE_ROUNDS {
+            // a busy stream is never quite caught up with; only pages that are really missing are still waited for
+            return self.groups().any(|(_, group)| self.wants_group(group.name()) && self.full_page(group).is_some());
+        }
         self.is_searching()
+            || (self.clients_asked.is_none() && self.clients_due(Mono(0)))
             || self.streams.values().any(|stream| {
                 stream.state == RowState::Loading
                     || stream.groups.values().filter(|group| self.wants_group(group.name()) && group.fault.is_none()).any(|group| {
@@ -107,16 +131,13 @@ impl Store {
     }
 
     fn is_due(&self, stream: &StreamState, focus: &Focus) -> bool {
-        let in_focus = matches!(focus, Focus::Group { key, .. } if *key == stream.key) || *focus == Focus::All;
-        let large = stream.facts.as_ref().is_some_and(|facts| facts.reply_bytes > LARGE_FACTS);
         match stream.state {
-            RowState::Fault(Fault::WrongType) => self.ticks.is_multiple_of(WRONG_TYPE_TICKS),
-            _ if large && !in_focus => self.ticks.is_multiple_of(10),
+            RowState::Fault(Fault::WrongType) => *focus == Focus::All || self.ticks.is_multiple_of(WRONG_TYPE_TICKS),
             _ => true,
         }
     }
 
-    fn stream_request(&self, stream: &StreamState, focus: &Focus, glances: &mut Vec<(Name, Name)>) -> StreamRequest {
+    fn stream_request(&self, stream: &StreamState, focus: &Focus, glances: &mut Vec<(Name, Name)>, now: Mono) -> StreamRequest {
         let mut groups = Vec::new();
         let mut ranges = Vec::new();
         match focus {
@@ -139,7 +160,7 @@ impl Store {
             }
             !mine
         });
-        StreamRequest { key: stream.key.clone(), groups, ranges }
+        StreamRequest { key: stream.key.clone(), facts: Self::facts_due(stream, now), groups, ranges }
     }
 
     /// The groups in the background whose turn it is, those looked into longest ago first. Those with nothing pending, too: by
@@ -229,7 +250,8 @@ impl Store {
         let (Some(facts), Some(first_cursor), Some(last_cursor)) = (&stream.facts, around.first(), around.last()) else {
             return Vec::new();
         };
-        if facts.length <= 0 || !stream.is_ok() {
+        // an entry that alone is larger than a reply may be is never fetched by itself
+        if facts.length <= 0 || !stream.is_ok() || stream.entry_bytes > REPLY_BYTES {
             return Vec::new();
         }
         let unsure = stream.groups.values().any(|group| group.lag.kind != LagKind::Exact);

@@ -155,19 +155,16 @@ fn a_busy_group_on_the_screen_fetches_only_what_is_new() {
 }
 
 #[test]
-fn a_stream_of_large_entries_in_the_background_is_asked_for_rarely() {
-    let mut fake = Fake::with(10, 10);
-    fake.entry_bytes = 100_000;
-    let mut store = store();
-    (0..40).for_each(|_| fake.tick(&mut store, &Focus::None));
-    let asked = fake.asked.iter().filter(|request| !request.streams.is_empty()).count();
-    assert!((4..=6).contains(&asked), "{asked} of 40 ticks");
-    let before = fake.asked.len();
-    (0..5).for_each(|_| fake.tick(&mut store, &on_screen("g")));
-    assert!(
-        fake.asked[before..].iter().all(|request| !request.streams.is_empty()),
-        "on the screen it is always asked for"
-    );
+fn the_facts_of_a_stream_of_large_entries_are_asked_for_rarely_and_its_groups_always() {
+    for focus in [Focus::None, on_screen("g")] {
+        let mut fake = Fake::with(10, 10);
+        fake.entry_bytes = 100_000;
+        let mut store = store();
+        (0..40).for_each(|_| fake.tick(&mut store, &focus));
+        let facts = fake.asked.iter().filter(|request| request.streams[0].facts).count();
+        assert!((2..=3).contains(&facts), "{facts} in 40 ticks");
+        assert!(fake.asked.iter().all(|request| request.streams[0].ranges.is_empty()), "entries as large are not fetched by themselves");
+    }
 }
 
 #[test]

@@ -59,9 +59,12 @@ pub(super) fn judge(case: &Case) -> Verdict {
         let (for_long, pending_for) = (age_words(*idle), age_words(*oldest));
         let and_oldest = if for_long == pending_for { String::new() } else { format!(", the oldest pending for {pending_for}") };
         let text = format!("{} holds {}, {seen} for {for_long}{and_oldest}; {rest}", consumer.name, entries(consumer.pending));
+        // an open connection of that name tells that a long job may be running; its absence proves nothing (case 38)
+        let connected = case.client_names.is_some_and(|names| names.contains(&consumer.name));
+        let text = if connected { format!("{text}; a connection named {} is open: it may be at work", consumer.name) } else { text };
         Finding {
             id: ABOUT.id,
-            level: if *oldest > limit.saturating_mul(CRITICAL_TIMES) { Level::Critical } else { Level::Warn },
+            level: if !connected && *oldest > limit.saturating_mul(CRITICAL_TIMES) { Level::Critical } else { Level::Warn },
             consumer: Some(consumer.name.clone()),
             text,
             evidence: vec![
@@ -70,6 +73,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
                 ("consumer_idle_ms", *idle),
                 ("active_consumers", others),
                 ("threshold_ms", limit),
+                ("connection_open", i64::from(connected)),
                 ("holders_gone", gone.len() as i64),
             ],
             cause: ABOUT.cause,

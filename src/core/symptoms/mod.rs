@@ -4,8 +4,12 @@
 mod cursor_beyond_end;
 mod falling_behind;
 mod holder_gone;
+mod hot_consumer;
+mod hygiene;
 mod never_acked;
 mod payload_gone;
+mod poison;
+mod reads_history;
 mod redelivered;
 mod retention;
 mod trimmed;
@@ -81,6 +85,8 @@ pub struct Case<'a> {
     pub now: Now,
     /// Thresholds.
     pub settings: &'a Settings,
+    /// Names of open connections, where they were asked for.
+    pub client_names: Option<&'a std::collections::BTreeSet<Name>>,
     /// Whether `idle` of a consumer counts from its last attempt (7.2+) rather than its last success.
     pub idle_is_attempt: bool,
 }
@@ -106,14 +112,21 @@ struct Check {
     judge: fn(&Case) -> Verdict,
 }
 
-const CHECKS: [Check; 7] = [
+const CHECKS: [Check; 14] = [
     Check { about: holder_gone::ABOUT, judge: holder_gone::judge },
     Check { about: never_acked::ABOUT, judge: never_acked::judge },
     Check { about: falling_behind::ABOUT, judge: falling_behind::judge },
     Check { about: redelivered::ABOUT, judge: redelivered::judge },
+    Check { about: poison::ABOUT, judge: poison::judge },
+    Check { about: reads_history::ABOUT, judge: reads_history::judge },
+    Check { about: hot_consumer::ABOUT, judge: hot_consumer::judge },
     Check { about: trimmed::ABOUT_UNREAD, judge: trimmed::judge_unread },
     Check { about: payload_gone::ABOUT, judge: payload_gone::judge },
     Check { about: cursor_beyond_end::ABOUT, judge: cursor_beyond_end::judge },
+    Check { about: hygiene::READ_AHEAD, judge: hygiene::read_ahead },
+    Check { about: hygiene::UNOWNED, judge: hygiene::unowned },
+    Check { about: hygiene::NO_CONSUMERS, judge: hygiene::no_consumers },
+    Check { about: hygiene::CHURN, judge: hygiene::churn },
 ];
 
 /// The checks of a stream as a whole.
@@ -173,12 +186,13 @@ fn judge(case: &Case) -> Judgement {
 /// that a check can know whether it fired before.
 pub(super) fn remember(store: &mut Store, now: Now) {
     let settings = store.settings.clone();
+    let client_names = store.client_names.take();
     for stream in store.streams.values_mut() {
         let names: Vec<Name> = stream.groups.keys().cloned().collect();
         for name in names {
             let Some(group) = stream.groups.get(&name) else { continue };
             let idle_is_attempt = group.consumers.iter().flatten().any(|consumer| consumer.inactive_ms.reason().is_none());
-            let judgement = judge(&Case { stream, group, now, settings: &settings, idle_is_attempt });
+            let judgement = judge(&Case { stream, group, now, settings: &settings, client_names: client_names.as_ref(), idle_is_attempt });
             let Some(group) = stream.groups.get_mut(&name) else { continue };
             let fired: Vec<&'static str> = judgement.findings.iter().map(|finding| finding.id).collect();
             group.firing.retain(|id, _| fired.contains(id));
@@ -190,6 +204,7 @@ pub(super) fn remember(store: &mut Store, now: Now) {
         let allowed = |finding: &Finding| !settings.quiet.iter().any(|quiet| quiet == finding.id);
         stream.findings = trimmed::of_stream(stream).into_iter().chain(retention::of_stream(stream)).filter(allowed).collect();
     }
+    store.client_names = client_names;
 }
 
 /// Trends are judged over so many milliseconds.

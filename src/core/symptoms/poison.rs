@@ -1,0 +1,64 @@
+//! The same entries are delivered over and over: their handler fails each time before it acknowledges.
+
+use super::{About, Case, Finding, Level, Verdict, entries, words};
+use crate::core::model::{FATAL_DELIVERIES, PendingRow};
+
+/// Deliveries from which on an entry is named.
+const THRESHOLD: i64 = 5;
+/// Deliveries that make it critical.
+const CRITICAL: i64 = 100;
+/// Entries written out.
+const NAMED: usize = 5;
+
+/// The row of the documentation.
+pub(super) const ABOUT: About = About {
+    id: "poison",
+    levels: &[Level::Warn, Level::Critical],
+    says: "Entries were delivered five times or more, or given up for good (XNACK FATAL)",
+    cause: "their handler fails before XACK each time, and they are read or claimed again",
+    remedy: "look at the entry and the handler's log; claiming it for another consumer only moves the failure there",
+};
+
+pub(super) fn judge(case: &Case) -> Verdict {
+    let group = case.group;
+    if !group.pel.is_fetched() {
+        return if group.facts.pending > 0 { Verdict::NotEnoughData } else { Verdict::Ok };
+    }
+    let mut rows: Vec<&PendingRow> = group.pel.rows.iter().filter(|row| row.deliveries >= THRESHOLD).collect();
+    let Some(worst) = rows.iter().map(|row| row.deliveries).filter(|n| *n < FATAL_DELIVERIES).max().or((!rows.is_empty()).then_some(0)) else {
+        return Verdict::Ok;
+    };
+    rows.sort_by_key(|row| (std::cmp::Reverse(row.deliveries), row.id));
+    let named: Vec<String> = rows
+        .iter()
+        .take(NAMED)
+        .map(|row| {
+            let owner = row.owner.as_ref().map_or("nobody".to_owned(), ToString::to_string);
+            match row.deliveries {
+                FATAL_DELIVERIES => format!("{} FATAL", row.id),
+                count => format!("{} ×{count} ({owner})", row.id),
+            }
+        })
+        .collect();
+    let more = if rows.len() > NAMED { format!(" and {} more", rows.len() - NAMED) } else { String::new() };
+    let least = if group.pel.complete { "" } else { "at least " };
+    let waiting = match group.lag.value {
+        Some(waiting) if waiting > 0 => format!("; {} new ones wait meanwhile", group.lag.text()),
+        _ => String::new(),
+    };
+    let verb = if rows.len() == 1 { "was" } else { "were" };
+    let text = format!("{least}{} {verb} delivered {THRESHOLD} times or more: {}{more}{waiting}", entries(rows.len() as i64), named.join(", "));
+    let fatal = rows.iter().filter(|row| row.deliveries == FATAL_DELIVERIES).count() as i64;
+    let owner = rows[0].owner.clone().filter(|owner| rows.iter().all(|row| row.owner.as_ref() == Some(owner)));
+    let id = rows[0].id.to_string();
+    Verdict::Found(vec![Finding {
+        id: ABOUT.id,
+        level: if worst >= CRITICAL { Level::Critical } else { Level::Warn },
+        consumer: owner,
+        text,
+        evidence: vec![("entries", rows.len() as i64), ("max_deliveries", worst), ("fatal", fatal), ("threshold", THRESHOLD)],
+        cause: ABOUT.cause,
+        check: words(&[b"XRANGE", case.stream.key.bytes(), id.as_bytes(), id.as_bytes()]),
+        remedy: ABOUT.remedy,
+    }])
+}

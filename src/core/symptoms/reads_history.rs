@@ -1,0 +1,43 @@
+//! A consumer is at work, entries wait, and the cursor stands still: it probably reads its own history instead of `>`.
+
+use super::{About, Case, Finding, Level, Verdict, WINDOW_MS, enough, entries, idle_now, words};
+
+/// A consumer seen within so many milliseconds is at work.
+const AT_WORK_MS: i64 = 5_000;
+
+/// The row of the documentation.
+pub(super) const ABOUT: About = About {
+    id: "reads-history",
+    levels: &[Level::Warn],
+    says: "A consumer was seen all the time, entries wait, and none is delivered",
+    cause: "XREADGROUP is called with an id such as 0, which gives the consumer's own pending entries, instead of >",
+    remedy: "read with > for new entries; the history is for the start, until it is empty",
+};
+
+pub(super) fn judge(case: &Case) -> Verdict {
+    let group = case.group;
+    let waiting = group.lag.value.filter(|waiting| *waiting > 0);
+    let (Some(waiting), 0) = (waiting, group.facts.pending) else { return Verdict::Ok };
+    let (Some(consumers), true) = (&group.consumers, enough(group)) else { return Verdict::NotEnoughData };
+    let still = group.history.window(WINDOW_MS).all(|point| point.cursor == group.facts.cursor && point.pending == 0);
+    // an empty read with > cannot be what refreshed it: entries wait
+    let busy = consumers.iter().filter(|consumer| idle_now(group, consumer.idle_ms, case.now.mono) <= AT_WORK_MS).min_by_key(|consumer| consumer.idle_ms);
+    let waited = group.history.window(WINDOW_MS).all(|point| point.lag.is_none_or(|lag| lag > 0));
+    let Some(busy) = busy.filter(|_| still && waited) else { return Verdict::Ok };
+    let text = format!(
+        "{} was seen just now, and nothing is delivered: the cursor stays at {}, nothing is pending, {} wait; it probably reads its history instead of >",
+        busy.name,
+        group.facts.cursor,
+        entries(waiting)
+    );
+    Verdict::Found(vec![Finding {
+        id: ABOUT.id,
+        level: Level::Warn,
+        consumer: Some(busy.name.clone()),
+        text,
+        evidence: vec![("lag", waiting), ("consumer_idle_ms", busy.idle_ms), ("window_ms", group.history.span_ms(WINDOW_MS) as i64)],
+        cause: ABOUT.cause,
+        check: words(&[b"XINFO", b"CONSUMERS", case.stream.key.bytes(), group.name().bytes()]),
+        remedy: ABOUT.remedy,
+    }])
+}
