@@ -372,17 +372,7 @@ fn way_back(dialog: &Dialog, outcome: &Outcome, passed_ms: i64) -> Option<(Kind,
             Some((Kind::GiveBack(Box::new(ask)), None))
         }
         Plan::Entries(plan) if !done.moved.is_empty() => {
-            let What::MoveTo(target) = &plan.ask.what else { return None };
-            let claim = ClaimAsk {
-                key: plan.ask.key.clone(),
-                group: plan.ask.group.clone(),
-                target: target.clone(),
-                create: false,
-                min_idle_ms: 0,
-                from: None,
-                limit: None,
-                justid: true,
-            };
+            let claim = plan.ask.as_claim()?;
             Some((Kind::GiveBack(Box::new(UndoAsk { claim, moved: done.moved.clone(), passed_ms })), None))
         }
         Plan::Seek(plan) => Some((Kind::Seek, Some(done.cursor_before.unwrap_or(plan.cursor).to_string()))),

@@ -383,20 +383,10 @@ impl<'a> Executor<'a> {
                 },
             }
         }
-        if let What::MoveTo(target) = &now.ask.what {
+        if let Some(claim) = now.ask.as_claim() {
             done.scan_complete = true;
             done.scan_cursor = Some(EntryId::MIN);
-            let ask = claim::ClaimAsk {
-                key: now.ask.key.clone(),
-                group: now.ask.group.clone(),
-                target: target.clone(),
-                create: false,
-                min_idle_ms: 0,
-                from: None,
-                limit: None,
-                justid: true,
-            };
-            done.undo = claim::give_back(&ask, &done.moved, 0);
+            done.undo = claim::give_back(&claim, &done.moved, 0);
         }
         Outcome::Done(done)
     }

@@ -227,7 +227,8 @@ fn a_move_of_the_cursor_skips_and_delivers_again_what_its_preview_says() {
         }
         let read = read_on(server, "reader");
         assert_eq!(read, there.iter().filter(|at| **at > plan.target).copied().collect::<Vec<_>>());
-        let skipped = there.iter().filter(|at| **at > from && !read.contains(at)).count();
+        // what is pending ahead of the cursor, after a rewind, is neither read nor lost
+        let skipped = there.iter().filter(|at| **at > from && !read.contains(at) && !before.contains_key(at)).count();
         let again: Vec<EntryId> = read.iter().filter(|at| **at <= from).copied().collect();
         assert!(plan.skipped.exact && plan.redelivered.exact);
         assert_eq!((plan.skipped.value, plan.redelivered.value), (skipped as i64, again.len() as i64), "{plan:?}");

@@ -1,6 +1,6 @@
 //! Marked entries: handed to a consumer (XCLAIM), or acknowledged although nobody handled them (XACK).
 
-use super::{Warning, at_least, server_refusal, warning, words};
+use super::{claim::ClaimAsk, Warning, at_least, server_refusal, warning, words};
 use crate::core::{
     id::EntryId,
     model::{ConsumerFacts, PendingRow, ServerFacts},
@@ -37,6 +37,23 @@ pub struct EntriesAsk {
     pub ids: Vec<EntryId>,
     /// What with them.
     pub what: What,
+}
+
+impl EntriesAsk {
+    /// Handing over as the claim that it is, for its way back; `None` for an acknowledgement, which has none.
+    pub fn as_claim(&self) -> Option<ClaimAsk> {
+        let What::MoveTo(target) = &self.what else { return None };
+        Some(ClaimAsk {
+            key: self.key.clone(),
+            group: self.group.clone(),
+            target: target.clone(),
+            create: false,
+            min_idle_ms: 0,
+            from: None,
+            limit: None,
+            justid: true,
+        })
+    }
 }
 
 /// The plan.

@@ -322,7 +322,7 @@ fn seek_with(
         pending_complete: true,
         active_ms: ACTIVE_MS,
         guard: Guard::Eval,
-        now_ms: 1_000,
+        now_ms: Some(1_000),
     };
     let mut ask = SeekAsk { key: "k".into(), group: "g".into(), place, beyond_end: false };
     change(&mut facts, &mut ask);
