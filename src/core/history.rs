@@ -108,9 +108,9 @@ impl History {
             return Rates::default();
         }
         let seconds = last.at.since(first.at) as f64 / 1000.0;
-        let delta = |old: Option<i64>, new: Option<i64>| Some(new? - old?).filter(|n| *n >= 0);
+        let delta = |old: Option<i64>, new: Option<i64>| new?.checked_sub(old?).filter(|n| *n >= 0);
         let delivered = delta(first.delivered, last.delivered);
-        let acked = delivered.map(|n| n - (last.pending - first.pending)).filter(|n| *n >= 0);
+        let acked = delivered.and_then(|n| n.checked_sub(last.pending.checked_sub(first.pending)?)).filter(|n| *n >= 0);
         let per_second = |n: Option<i64>| n.map(|n| n as f64 / seconds);
         Rates { added: per_second(delta(first.added, last.added)), delivered: per_second(delivered), acked: per_second(acked) }
     }

@@ -5,7 +5,7 @@ use crate::core::{
     event::Event,
     known::Known,
     lag::{self, Inputs},
-    model::{GroupFacts, LagFamily, StreamFacts},
+    model::{GroupFacts, LagFamily, StreamFacts, total},
     name::Name,
     sample::{Fault, GroupDetail, Part, RangeIds, RangeRequest, Sample, ScanRequest, ScanSample, StreamSample},
     strip::Window,
@@ -21,7 +21,7 @@ impl Store {
             self.server = server;
         }
         if let Some(time_ms) = sample.time_ms {
-            self.clock_offset_ms = Some(time_ms - sample.at.0 as i64);
+            self.clock_offset_ms = Some(time_ms.saturating_sub(sample.at.0 as i64));
         }
         if let Some(names) = sample.client_names {
             self.client_names = names;
@@ -94,7 +94,7 @@ impl Store {
     fn lose_stream(&mut self, stream: &mut StreamState, fault: Fault, now: Now) {
         let was_there = stream.is_ok();
         if was_there && matches!(fault, Fault::Missing | Fault::WrongType) {
-            let held: i64 = stream.groups.values().map(|group| group.facts.pending).sum();
+            let held = total(stream.groups.values().map(|group| group.facts.pending));
             let text = format!(
                 "{} is gone ({}) with {} entries, {} groups and {} pending",
                 stream.key,

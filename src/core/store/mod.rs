@@ -10,6 +10,8 @@ mod fake;
 #[cfg(test)]
 mod fold_tests;
 #[cfg(test)]
+mod hostile_tests;
+#[cfg(test)]
 mod wants_tests;
 #[cfg(test)]
 mod window_tests;
@@ -157,13 +159,13 @@ impl Store {
 
     /// The server's clock now, or this machine's where TIME is refused, in milliseconds since 1970.
     pub fn server_now_ms(&self, now: Now) -> i64 {
-        self.clock_offset_ms.map_or(now.wall_ms, |offset| offset + now.mono.0 as i64)
+        self.clock_offset_ms.map_or(now.wall_ms, |offset| offset.saturating_add(now.mono.0 as i64))
     }
 
     /// The server's clock at the last sample, if it tells.
     pub fn server_time_ms(&self) -> Option<i64> {
         let at = self.sampled?.mono.0 as i64;
-        self.clock_offset_ms.map(|offset| offset + at)
+        self.clock_offset_ms.map(|offset| offset.saturating_add(at))
     }
 
     /// A stream and one of its groups.
@@ -182,7 +184,7 @@ impl Store {
         let now_ms = self.server_now_ms(now);
         let last = stream.facts.as_ref()?.last?.plausible_ms(now_ms)?;
         let cursor = group.facts.cursor.plausible_ms(now_ms)?;
-        Some((last - cursor).max(0))
+        Some(last.saturating_sub(cursor).max(0))
     }
 
     fn wants_group(&self, name: &Name) -> bool {

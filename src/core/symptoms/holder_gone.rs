@@ -34,7 +34,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
             let passed = case.now.mono.since(group.pel.at) as i64;
             // a consumer that was not seen got nothing since then, so what it holds is at least as old
             let oldest = match group.pel.oldest_idle_of(&consumer.name) {
-                Extreme::Exact(Some((ms, _))) | Extreme::AtLeast(ms, _) => ms + passed,
+                Extreme::Exact(Some((ms, _))) | Extreme::AtLeast(ms, _) => ms.saturating_add(passed),
                 Extreme::Exact(None) | Extreme::Unknown => idle,
             };
             (oldest > limit).then_some((consumer, idle, oldest))

@@ -26,7 +26,7 @@ pub(super) const ABOUT: About = About {
 pub(super) fn of_stream(stream: &StreamState) -> Option<Finding> {
     let facts = stream.facts.as_ref().filter(|_| stream.is_ok())?;
     let added = facts.entries_added.value()?;
-    let removed = added - facts.length;
+    let removed = added.saturating_sub(facts.length);
     if removed <= 0 || stream.groups.is_empty() {
         return None;
     }
