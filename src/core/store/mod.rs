@@ -12,6 +12,8 @@ mod fold_tests;
 #[cfg(test)]
 mod hostile_tests;
 #[cfg(test)]
+mod judged_tests;
+#[cfg(test)]
 mod wants_tests;
 #[cfg(test)]
 mod window_tests;

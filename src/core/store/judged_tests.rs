@@ -1,0 +1,47 @@
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+//! What is said of groups that are looked into now and then only.
+
+use super::{
+    Focus,
+    fake::{Fake, id, key, on_screen, store},
+};
+use crate::core::{name::Name, time::Mono};
+
+fn fired(store: &super::Store, id: &str) -> usize {
+    store.streams[&key()].groups.values().filter(|group| group.judgement.findings.iter().any(|f| f.id == id)).count()
+}
+
+#[test]
+fn a_healthy_group_among_many_is_not_said_to_have_lost_its_holders() {
+    let mut fake = Fake::with(40, 0);
+    for group in 0..600 {
+        fake.read(&format!("g{group:03}"), "c", 3);
+    }
+    let mut store = store();
+    for _ in 0..90 {
+        // each entry is handled within the second, and the next is taken
+        let now = fake.now.0;
+        fake.groups.values_mut().for_each(|group| group.pel.values_mut().for_each(|(.., at)| *at = now));
+        fake.tick(&mut store, &Focus::None);
+        assert_eq!(fired(&store, "holder-gone"), 0, "at {:?}", fake.now);
+    }
+}
+
+#[test]
+fn a_holder_that_is_gone_is_said_between_the_glances_until_they_are_too_old() {
+    let mut fake = Fake::with(40, 0);
+    fake.read("g", "c", 3);
+    fake.idle.insert(Name::from("c"), 90_000);
+    fake.now = Mono(100_000);
+    let mut store = store();
+    (0..4).for_each(|_| fake.tick(&mut store, &on_screen("g")));
+    assert_eq!(fired(&store, "holder-gone"), 1);
+    // a list that is too long is not taken again at a glance
+    fake.group("g").consumers.extend((0..300).map(|n| Name::from(format!("idle{n}").as_str())));
+    (0..30).for_each(|_| fake.tick(&mut store, &Focus::None));
+    assert_eq!(fired(&store, "holder-gone"), 1);
+    (0..60).for_each(|_| fake.tick(&mut store, &Focus::None));
+    assert_eq!(fired(&store, "holder-gone"), 0);
+    assert!(store.streams[&key()].groups[&Name::from("g")].judgement.waiting.contains(&"holder-gone"));
+    assert_eq!(fake.group("g").cursor, id(3));
+}
