@@ -117,6 +117,21 @@ fn a_jump_is_told_and_what_it_passed_is_drawn_apart() {
 }
 
 #[test]
+fn only_a_server_that_counts_can_say_that_all_behind_the_cursor_was_acknowledged() {
+    for (counts, read, cursor, sure) in
+        [(true, Some(6), 6, true), (true, None, 6, false), (false, None, 6, false), (false, None, 0, true)]
+    {
+        let mut fake = Fake::with(10, cursor);
+        fake.counts = counts;
+        fake.group("g").read = read;
+        let mut store = store();
+        (0..2).for_each(|_| fake.tick(&mut store, &on_screen("g")));
+        let (_, group) = store.group(&key(), &Name::from("g")).unwrap();
+        assert_eq!(group.acked_sure(), sure, "{counts} {read:?} {cursor}");
+    }
+}
+
+#[test]
 fn reading_past_a_deleted_entry_is_no_jump() {
     let (mut fake, mut store) = watched();
     fake.delete(id(8));

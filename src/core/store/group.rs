@@ -180,11 +180,12 @@ impl GroupState {
         })
     }
 
-    /// Whether "acked" may be taken at its word: no jump was seen, and the counters do not say that the group began
-    /// elsewhere.
+    /// Whether "acked" may be taken at its word: no jump was seen, and the server counts what the group read. A server that
+    /// does not count (before 7.0) cannot tell a group that read all from one that began in the middle.
     pub fn acked_sure(&self) -> bool {
-        use crate::core::known::Known;
-        self.skips.is_empty() && self.dropped.is_empty() && self.facts.entries_read != Known::Undetermined && self.lost.is_none()
+        let none_behind = self.stream_before.as_ref().is_some_and(|facts| facts.first.is_none_or(|first| self.facts.cursor < first));
+        let counted = self.facts.entries_read.value().is_some() || none_behind;
+        self.skips.is_empty() && self.dropped.is_empty() && counted && self.lost.is_none()
     }
 
     /// The time below which a share of the observed handlings lay, in milliseconds; `None` below 20 of them.
