@@ -1,6 +1,6 @@
 //! Folding a sample into the store: the only place that changes it.
 
-use super::{Discovery, GroupState, RowState, Store, StreamState};
+use super::{Discovery, GroupState, RowState, Store, StreamState, vanished};
 use crate::core::{
     event::Event,
     known::Known,
@@ -57,6 +57,7 @@ impl Store {
             for detail in sample.details {
                 self.fold_detail(&mut stream, detail, at, now, full);
             }
+            stream.groups.values_mut().for_each(|group| group.settle(self.settings.gone_after_ms));
             let gone: Vec<_> = stream.groups.values().map(|group| group.payload_gone(&stream)).collect();
             stream.groups.values_mut().zip(gone).for_each(|(group, gone)| group.remember_gone(gone));
         }
@@ -223,6 +224,7 @@ impl Store {
         let Some(group) = stream.groups.get_mut(&detail.name) else { return };
         group.looked = Some(at);
         let mut vanished = Vec::new();
+        let (held, listed_at) = (group.pel.clone(), group.consumers_at);
         match detail.consumers {
             Some(Ok(consumers)) => {
                 let there = |name: &Name| consumers.iter().any(|consumer| consumer.name == *name);
@@ -244,23 +246,25 @@ impl Store {
         if let Some(fault) = fault {
             group.pel_fault = Some(fault.clone());
         } else if !pages.is_empty() && group.facts.pending > 0 {
-            let old = group.pel.clone();
             group.pel.update(at, &pages, group.facts.pending, full);
-            group.follow(&old, at);
+            group.follow(&held, at);
             group.pel_fault = None;
         }
         // only now is it known which entries went with them
-        for old in &vanished {
-            group.drop_of(&old.name);
-        }
+        let mut texts = Vec::new();
         for old in vanished {
-            let text = format!(
-                "consumer {} of {} vanished with {} pending (last seen {} ago); what it held is no longer pending and was not acknowledged by it",
+            group.drop_of(&old.name, listed_at);
+            texts.push(format!(
+                "consumer {} of {} vanished; it held {} when last seen ({} ago, idle for {}): {}",
                 old.name,
                 detail.name,
                 old.pending,
-                age_words(old.idle_ms)
-            );
+                age_words(at.since(listed_at) as i64),
+                age_words(old.idle_ms),
+                vanished::fate(group, &old, &held, listed_at)
+            ));
+        }
+        for text in texts {
             let id = "consumer-vanished-with-pending";
             self.tell(Event { wall_ms: now.wall_ms, id, stream: key.clone(), group: Some(detail.name.clone()), text });
         }

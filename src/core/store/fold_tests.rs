@@ -149,7 +149,49 @@ fn a_consumer_that_vanished_with_pending_entries_is_told_once() {
     fake.group("g").pel.clear();
     (0..3).for_each(|_| fake.tick(&mut store, &on_screen("g")));
     assert_eq!(events(&store), ["consumer-vanished-with-pending"]);
-    assert!(store.events[0].text.contains("6 pending"), "{}", store.events[0].text);
+    let text = &store.events[0].text;
+    assert!(text.contains("it held 6") && text.contains("none of them is pending any more"), "{text}");
+}
+
+#[test]
+fn what_a_vanished_consumer_held_is_said_as_far_as_it_is_known() {
+    let c = Name::from("c");
+    for (claimed, text, dropped) in [
+        (6, "it held 6 when last seen (1 s ago, idle for 0 s): all of them are pending with others now", 0),
+        (4, "4 of them are pending with others now, the other 2 no longer", 2),
+    ] {
+        let (mut fake, mut store) = watched();
+        // one was acknowledged in good time: that is known for good
+        fake.ack("g", id(1));
+        fake.group("g").cursor = id(7);
+        fake.group("g").pel.insert(id(7), (c.clone(), 1, 0));
+        fake.tick(&mut store, &on_screen("g"));
+        let group = fake.group("g");
+        group.consumers.remove(&c);
+        group.consumers.insert(Name::from("d"));
+        let keep: Vec<EntryId> = group.pel.keys().copied().take(claimed).collect();
+        group.pel.retain(|id, _| keep.contains(id));
+        group.pel.values_mut().for_each(|(owner, ..)| *owner = Name::from("d"));
+        fake.tick(&mut store, &on_screen("g"));
+        assert_eq!(events(&store), ["consumer-vanished-with-pending"]);
+        assert!(store.events[0].text.contains(text), "{}", store.events[0].text);
+        assert_eq!(store.streams[&key()].groups[&Name::from("g")].dropped.len(), dropped);
+    }
+}
+
+#[test]
+fn of_a_vanished_consumer_in_the_background_only_the_rows_known_are_spoken_of() {
+    let mut fake = Fake::with(60, 0);
+    fake.read("g", "c", 40);
+    let mut store = store();
+    (0..3).for_each(|_| fake.tick(&mut store, &Focus::None));
+    let group = fake.group("g");
+    group.consumers.remove(&Name::from("c"));
+    group.pel.retain(|entry, _| *entry > id(5));
+    group.pel.values_mut().for_each(|(owner, ..)| *owner = Name::from("d"));
+    (0..2).for_each(|_| fake.tick(&mut store, &Focus::None));
+    let text = &store.events[0].text;
+    assert!(text.contains("it held 40") && text.contains("of 10 known by their ids 5 are pending with others now, 5 no longer"), "{text}");
 }
 
 #[test]

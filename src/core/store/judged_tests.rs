@@ -45,3 +45,49 @@ fn a_holder_that_is_gone_is_said_between_the_glances_until_they_are_too_old() {
     assert!(store.streams[&key()].groups[&Name::from("g")].judgement.waiting.contains(&"holder-gone"));
     assert_eq!(fake.group("g").cursor, id(3));
 }
+
+/// A group whose holders `a` and `b` are gone with 30 entries each, as it looks a tick before `a` is dealt with.
+fn two_gone() -> (Fake, super::Store) {
+    let mut fake = Fake::with(100, 0);
+    fake.read("g", "a", 30);
+    fake.read("g", "b", 10);
+    fake.now = Mono(4_000_000);
+    fake.idle = ["a", "b"].map(|name| (Name::from(name), 4_000_000)).into();
+    let mut store = store();
+    (0..4).for_each(|_| fake.tick(&mut store, &on_screen("g")));
+    assert_eq!(fired(&store, "holder-gone"), 1);
+    (fake, store)
+}
+
+#[test]
+fn dealing_with_one_holder_that_is_gone_does_not_hide_the_next() {
+    for deleted in [true, false] {
+        let (mut fake, mut store) = two_gone();
+        let group = fake.group("g");
+        group.pel.retain(|_, (owner, ..)| *owner != Name::from("a"));
+        if deleted {
+            group.consumers.remove(&Name::from("a"));
+        }
+        (0..4).for_each(|_| fake.tick(&mut store, &on_screen("g")));
+        let group = &store.streams[&key()].groups[&Name::from("g")];
+        assert_eq!(group.handling_ms(0.99), None, "deleted {deleted}");
+        assert_eq!(fired(&store, "holder-gone"), 1, "deleted {deleted}");
+    }
+}
+
+#[test]
+fn slow_handling_by_a_consumer_at_work_moves_the_threshold_within_reason() {
+    for (job_ms, threshold) in [(10_000, 60_000), (50_000, 156_000), (5_000_000, 600_000)] {
+        let mut fake = Fake::with(100, 0);
+        let mut store = store();
+        fake.read("g", "c", 30);
+        fake.tick(&mut store, &on_screen("g"));
+        fake.now = Mono(job_ms);
+        fake.tick(&mut store, &on_screen("g"));
+        fake.tick(&mut store, &on_screen("g"));
+        fake.group("g").pel.clear();
+        fake.tick(&mut store, &on_screen("g"));
+        let group = &store.streams[&key()].groups[&Name::from("g")];
+        assert_eq!(group.gone_after_ms(&store.settings), threshold, "{job_ms}");
+    }
+}

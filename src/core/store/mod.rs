@@ -3,6 +3,7 @@
 mod fold;
 mod group;
 mod pel;
+mod vanished;
 mod wants;
 
 #[cfg(test)]
