@@ -1,6 +1,6 @@
 //! A bounded ring of points per group, and the rates that follow from it.
 
-use super::{known::Known, lag::Lag, lag::LagKind, model::{GroupFacts, StreamFacts}, time::Mono};
+use super::{known::Known, lag::Lag, lag::LagKind, model::GroupFacts, time::Mono};
 use std::collections::VecDeque;
 
 /// How many points are kept: ten minutes at one a second.
@@ -54,12 +54,12 @@ impl Rates {
 }
 
 impl History {
-    /// Takes a sample in. A counter that went back starts a new history: rates never go negative.
-    pub fn push(&mut self, at: Mono, stream: &StreamFacts, group: &GroupFacts, lag: &Lag) {
+    /// Takes a sample in; `added` are the entries ever added to the stream, where that is known of this moment. A counter that went back starts a new history: rates never go negative.
+    pub fn push(&mut self, at: Mono, added: Option<i64>, group: &GroupFacts, lag: &Lag) {
         let counted = matches!(lag.kind, LagKind::Exact | LagKind::Reported);
         let point = Point {
             at,
-            added: stream.entries_added.value(),
+            added,
             delivered: match group.entries_read { Known::Is(n) => Some(n), _ => None },
             pending: group.pending,
             cursor: group.cursor,

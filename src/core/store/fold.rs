@@ -4,7 +4,7 @@ use super::{Discovery, GroupState, RowState, Store, StreamState, vanished};
 use crate::core::{
     event::Event,
     known::Known,
-    lag::{self, Inputs},
+    lag::{self, Inputs, Lag},
     model::{GroupFacts, LagFamily, StreamFacts, total},
     name::Name,
     sample::{Fault, GroupDetail, Part, RangeIds, RangeRequest, Sample, ScanRequest, ScanSample, StreamSample},
@@ -48,6 +48,7 @@ impl Store {
             Err(Fault::Unasked) => {}
             Err(fault) => self.lose_stream(&mut stream, fault, now),
         }
+        stream.apart = stream.at < at || !sample.consistent;
         if stream.is_ok() {
             match sample.groups {
                 Ok(groups) => self.fold_groups(&mut stream, groups, &sample.ranges, at, now, full),
@@ -69,6 +70,10 @@ impl Store {
             let went_back = facts.last_generated < old.last_generated
                 || matches!((old.entries_added, facts.entries_added), (Known::Is(old), Known::Is(new)) if new < old);
             let came_back = matches!(stream.state, RowState::Fault(Fault::Missing));
+            if came_back || went_back {
+                // what was seen of the old groups says nothing of those that have their names now
+                stream.groups.values_mut().for_each(GroupState::restart);
+            }
             if came_back && !went_back {
                 let text = format!("{} was deleted and created again, with {} entries now", stream.key, facts.length);
                 self.tell(Event { wall_ms: now.wall_ms, id: "stream-recreated", stream: stream.key.clone(), group: None, text });
@@ -157,7 +162,8 @@ impl Store {
     }
 
     fn fold_group(&mut self, stream: &mut StreamState, facts: &StreamFacts, new: GroupFacts, family: LagFamily, at: Mono, now: Now) {
-        let before = stream.groups.get(&new.name).map(|group| (group.facts.clone(), group.drift));
+        let before = stream.groups.get(&new.name).filter(|group| !group.anew).map(|group| (group.facts.clone(), group.drift));
+        let apart = stream.apart;
         if let Some((old, _)) = &before {
             self.watch_cursor(stream, facts, old, &new, now);
         }
@@ -165,27 +171,38 @@ impl Store {
         let count = stream.window.count_after(new.cursor, facts);
         let drift = before.as_ref().and_then(|(_, drift)| *drift);
         let resolved = lag::resolve(&Inputs { stream: facts, group: &new, family, drift, count });
-        let old_stream = group.stream_before();
-        let former = before.as_ref().zip(old_stream.as_ref()).map(|((old, _), stream)| (stream, old));
-        let next = lag::next_drift(drift, former, (facts, &new), &resolved);
+        let next = if apart {
+            // nothing is measured between two moments, but what is seen of the group can shake what was known
+            let former = before.as_ref().map(|(old, _)| (facts, old));
+            lag::next_drift(drift, former, (facts, &new), &Lag::unknown("of two moments"))
+        } else {
+            let former = group.seen_before.as_ref().map(|(stream, group)| (stream, group));
+            lag::next_drift(drift, former, (facts, &new), &resolved)
+        };
         // resolve once more: the sample itself may have shaken the drift that the first pass believed
         let settled = lag::resolve(&Inputs { stream: facts, group: &new, family, drift: next, count });
         group.drift = match (settled.exact(), count) {
-            (Some(waiting), Some(count)) if count.complete => lag::measured_drift(facts, &new, waiting),
+            (Some(waiting), Some(count)) if count.complete && !apart => lag::measured_drift(facts, &new, waiting),
             _ => next,
         };
         // facts of an earlier moment say nothing of a cursor that moved since
         let moved = before.as_ref().is_none_or(|(old, _)| old.cursor != new.cursor);
-        group.lag = match stream.at < at {
+        let stale = stream.at < at;
+        group.lag = match stale {
+            false if apart && moved && settled.beyond_end => Lag::unknown("stream and group were not read at one moment"),
             false => settled,
-            true if moved => lag::Lag::unknown("the stream was not read again: its entries are large"),
+            true if moved => Lag::unknown("the stream was not read again: its entries are large"),
             true => group.lag,
         };
-        if let Some(lost) = lag::loss(facts, &new) {
-            group.lost = Some(group.lost.unwrap_or(0).max(lost));
+        if !apart {
+            if let Some(lost) = lag::loss(facts, &new) {
+                group.lost = Some(group.lost.unwrap_or(0).max(lost));
+            }
+            group.seen_before = Some((facts.clone(), new.clone()));
         }
-        group.history.push(at, facts, &new, &group.lag);
-        group.remember_stream(facts);
+        let added = facts.entries_added.value().filter(|_| !stale);
+        group.history.push(at, added, &new, &group.lag);
+        group.anew = false;
         if new.pending == 0 {
             let old = std::mem::take(&mut group.pel);
             group.pel.set_empty(at);
@@ -209,7 +226,7 @@ impl Store {
         // entries-read turns nil on a move by hand; past a tombstone it does so on a read, too (server-facts 3.1)
         let forgot = matches!((old.entries_read, new.entries_read), (Known::Is(_), Known::Undetermined));
         let tombstone = facts.max_deleted.value().is_some_and(|id| id >= old.cursor);
-        if new.cursor > old.cursor && forgot && !tombstone {
+        if new.cursor > old.cursor && forgot && !tombstone && !stream.apart {
             let text = format!("the cursor of {} jumped from {} to {}: entries between may never be delivered to it", new.name, old.cursor, new.cursor);
             let event = event("cursor-jumped", text);
             self.tell(event);

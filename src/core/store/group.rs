@@ -88,8 +88,11 @@ pub struct GroupState {
     pub skips: Vec<(EntryId, EntryId)>,
     /// When more than its element of XINFO GROUPS was last fetched.
     pub(super) looked: Option<Mono>,
-    /// The stream's facts of the last tick: whether trimming or deletes passed this group shows only against them.
-    stream_before: Option<StreamFacts>,
+    /// Facts of the stream and the group when both were last of one moment: whether trimming or deletes passed this group shows
+    /// only against them.
+    pub(super) seen_before: Option<(StreamFacts, GroupFacts)>,
+    /// Nothing was folded since it was first seen, or since its stream was created again.
+    pub(super) anew: bool,
     /// Symptoms that fired at the last fold and since when, for hysteresis.
     pub firing: BTreeMap<&'static str, Mono>,
     /// What the checks said at the last fold.
@@ -122,7 +125,8 @@ impl GroupState {
             dropped: BTreeSet::new(),
             skips: Vec::new(),
             looked: None,
-            stream_before: None,
+            seen_before: None,
+            anew: true,
             firing: BTreeMap::new(),
             judgement: Judgement::default(),
         }
@@ -168,7 +172,7 @@ impl GroupState {
         }
         let fates: Vec<Option<bool>> = self.pel.rows.iter().map(|row| stream.has_entry(row.id)).collect();
         let gone = fates.iter().filter(|fate| **fate == Some(false)).count() as i64;
-        Some((gone, self.pel.complete && !fates.contains(&None)))
+        Some((gone, self.pel.complete && !stream.apart && !fates.contains(&None)))
     }
 
     pub(super) fn remember_gone(&mut self, gone: Option<(i64, bool)>) {
@@ -190,7 +194,7 @@ impl GroupState {
     /// Whether "acked" may be taken at its word: no jump was seen, and the server counts what the group read. A server that
     /// does not count (before 7.0) cannot tell a group that read all from one that began in the middle.
     pub fn acked_sure(&self) -> bool {
-        let none_behind = self.stream_before.as_ref().is_some_and(|facts| facts.first.is_none_or(|first| self.facts.cursor < first));
+        let none_behind = self.seen_before.as_ref().is_some_and(|(facts, _)| facts.first.is_none_or(|first| self.facts.cursor < first));
         let counted = self.facts.entries_read.value().is_some() || none_behind;
         self.skips.is_empty() && self.dropped.is_empty() && counted && self.lost.is_none()
     }
@@ -212,12 +216,9 @@ impl GroupState {
         settings.gone_after_ms.max(usual.min(settings.gone_after_ms.saturating_mul(MOST_GONE_TIMES)))
     }
 
-    pub(super) fn stream_before(&self) -> Option<StreamFacts> {
-        self.stream_before.clone()
-    }
-
-    pub(super) fn remember_stream(&mut self, facts: &StreamFacts) {
-        self.stream_before = Some(facts.clone());
+    /// Forgets what this session saw of a group of that name: its stream was created again.
+    pub(super) fn restart(&mut self) {
+        *self = Self::new(self.facts.clone(), self.at);
     }
 
     /// Takes new pending rows in and notes what left, changed hands or was delivered again.

@@ -84,6 +84,8 @@ pub struct StreamState {
     pub facts: Option<StreamFacts>,
     /// When that was.
     pub at: Mono,
+    /// The groups were last read at another moment than the facts: the one cannot be held against the other.
+    pub apart: bool,
     /// XINFO GROUPS failed although the stream is there.
     pub groups_fault: Option<Fault>,
     /// Its groups, by name.
@@ -210,6 +212,8 @@ impl StreamState {
 
     /// Whether an entry is still in the stream; `None` where that is not known.
     pub fn has_entry(&self, id: EntryId) -> Option<bool> {
-        self.window.has(id, self.facts.as_ref()?)
+        let facts = self.facts.as_ref()?;
+        // it may have been added since the facts were read
+        if self.apart && id > facts.last_generated { None } else { self.window.has(id, facts) }
     }
 }

@@ -66,6 +66,7 @@ pub(super) fn judge_unread(case: &Case) -> Verdict {
             let text = format!("the cursor is older than the first entry: {span}may have been removed before {} read them", group.name());
             (Level::Info, text, None)
         }
+        None if stream.apart => return Verdict::NotEnoughData,
         None => return Verdict::Ok,
     };
     let mut evidence = vec![("length", facts.length)];
