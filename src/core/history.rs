@@ -1,6 +1,6 @@
 //! A bounded ring of points per group, and the rates that follow from it.
 
-use super::{known::Known, lag::Lag, lag::LagKind, model::{GroupFacts, StreamFacts}, time::Mono};
+use super::{known::Known, lag::Lag, lag::LagKind, model::GroupFacts, time::Mono};
 use std::collections::VecDeque;
 
 /// How many points are kept: ten minutes at one a second.
@@ -54,12 +54,12 @@ impl Rates {
 }
 
 impl History {
-    /// Takes a sample in. A counter that went back starts a new history: rates never go negative.
-    pub fn push(&mut self, at: Mono, stream: &StreamFacts, group: &GroupFacts, lag: &Lag) {
+    /// Takes a sample in; `added` are the entries ever added to the stream, where that is known of this moment. A counter that went back starts a new history: rates never go negative.
+    pub fn push(&mut self, at: Mono, added: Option<i64>, group: &GroupFacts, lag: &Lag) {
         let counted = matches!(lag.kind, LagKind::Exact | LagKind::Reported);
         let point = Point {
             at,
-            added: stream.entries_added.value(),
+            added,
             delivered: match group.entries_read { Known::Is(n) => Some(n), _ => None },
             pending: group.pending,
             cursor: group.cursor,
@@ -108,9 +108,9 @@ impl History {
             return Rates::default();
         }
         let seconds = last.at.since(first.at) as f64 / 1000.0;
-        let delta = |old: Option<i64>, new: Option<i64>| Some(new? - old?).filter(|n| *n >= 0);
+        let delta = |old: Option<i64>, new: Option<i64>| new?.checked_sub(old?).filter(|n| *n >= 0);
         let delivered = delta(first.delivered, last.delivered);
-        let acked = delivered.map(|n| n - (last.pending - first.pending)).filter(|n| *n >= 0);
+        let acked = delivered.and_then(|n| n.checked_sub(last.pending.checked_sub(first.pending)?)).filter(|n| *n >= 0);
         let per_second = |n: Option<i64>| n.map(|n| n as f64 / seconds);
         Rates { added: per_second(delta(first.added, last.added)), delivered: per_second(delivered), acked: per_second(acked) }
     }

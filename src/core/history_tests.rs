@@ -5,16 +5,6 @@ use proptest::prelude::*;
 
 fn push(history: &mut History, at: u64, added: Option<i64>, read: Option<i64>, pending: i64, lag: Lag) {
     let counted = |n: Option<i64>| n.map_or(Known::Unsupported, Known::Is);
-    let stream = StreamFacts {
-        length: 1,
-        first: None,
-        last: None,
-        last_generated: EntryId::MIN,
-        entries_added: counted(added),
-        max_deleted: Known::Unsupported,
-        groups: 1,
-        reply_bytes: 0,
-    };
     let group = GroupFacts {
         name: Name::from("g"),
         consumers: 0,
@@ -23,7 +13,7 @@ fn push(history: &mut History, at: u64, added: Option<i64>, read: Option<i64>, p
         entries_read: counted(read),
         reported_lag: Known::Unsupported,
     };
-    history.push(Mono(at), &stream, &group, &lag);
+    history.push(Mono(at), added, &group, &lag);
 }
 
 fn lag(kind: LagKind, value: i64) -> Lag {

@@ -125,7 +125,7 @@ pub fn resolve(inputs: &Inputs) -> Lag {
         return Lag { reported, beyond_end, ..Lag::unknown("the cursor is beyond the end of the stream") };
     }
     // from here on 1 <= waiting <= length - 1
-    let most = stream.length - 1;
+    let most = stream.length.saturating_sub(1);
     if most < 1 {
         return Lag { reported, ..Lag::unknown("the server's numbers contradict each other") };
     }
@@ -139,8 +139,10 @@ pub fn resolve(inputs: &Inputs) -> Lag {
     match (trusted, family) {
         (Some(n), LagFamily::B | LagFamily::C) if (1..=most).contains(&n) && !counted_more(count, n) => return of(LagKind::Exact, n, None),
         (Some(n), LagFamily::A | LagFamily::Unknown) => match drift.or(untouched(stream)) {
-            Some(drift) if family == LagFamily::A && (1..=most).contains(&(n - drift)) => {
-                return of(LagKind::Exact, n - drift, None);
+            Some(drift) if family == LagFamily::A => {
+                if let Some(n) = n.checked_sub(drift).filter(|n| (1..=most).contains(n)) {
+                    return of(LagKind::Exact, n, None);
+                }
             }
             None if (1..=most).contains(&n) && !counted_more(count, n) => {
                 return of(LagKind::Reported, n, Some("the server's word; its counter is known to drift after trimming"));
@@ -206,7 +208,7 @@ fn by_position(stream: &StreamFacts, cursor: EntryId) -> Option<i64> {
 pub fn measured_drift(stream: &StreamFacts, group: &GroupFacts, waiting: i64) -> Drift {
     match (stream.entries_added.value(), group.entries_read) {
         (Some(_), Known::Undetermined) => Some(0),
-        (Some(added), Known::Is(read)) => Some(added - read - waiting),
+        (Some(added), Known::Is(read)) => added.checked_sub(read)?.checked_sub(waiting),
         _ => None,
     }
 }
@@ -239,6 +241,7 @@ pub fn loss(stream: &StreamFacts, group: &GroupFacts) -> Option<i64> {
     if group.cursor >= first {
         return None;
     }
-    let lost = stream.entries_added.value()? - group.entries_read.value()? - stream.length;
+    // numbers set by hand can be too far apart to be subtracted: they prove nothing
+    let lost = stream.entries_added.value()?.checked_sub(group.entries_read.value()?)?.checked_sub(stream.length)?;
     (lost > 0).then_some(lost)
 }

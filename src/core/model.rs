@@ -81,8 +81,13 @@ pub struct PendingSummary {
 impl PendingSummary {
     /// Entries that nobody holds (8.8+).
     pub fn unowned(&self) -> i64 {
-        (self.total - self.holders.iter().map(|(_, count)| count).sum::<i64>()).max(0)
+        self.total.saturating_sub(total(self.holders.iter().map(|(_, count)| *count))).max(0)
     }
+}
+
+/// A sum of a server's numbers, which may be any: at the ends it stays there.
+pub fn total(numbers: impl Iterator<Item = i64>) -> i64 {
+    numbers.fold(0, i64::saturating_add)
 }
 
 /// How the server came to its lag, which decides how far it can be believed (server-facts 3.1).

@@ -58,7 +58,7 @@ impl Window {
         let grown = if facts.last_generated == seen.last_generated {
             0
         } else if let Some((old, new)) = seen.entries_added.zip(facts.entries_added.value()) {
-            new - old
+            new.checked_sub(old)?
         } else {
             // before 7.0 nothing counts additions but who sees them all
             let from = seen.last_generated.next()?;
@@ -68,7 +68,7 @@ impl Window {
             })?;
             reply.ids.iter().filter(|id| **id >= from).count() as i64
         };
-        Some(seen.length + grown - facts.length)
+        seen.length.checked_add(grown)?.checked_sub(facts.length)
     }
 
     fn prune(&mut self, facts: &StreamFacts) -> usize {

@@ -229,7 +229,7 @@ fn events_tell_of_a_destroyed_group_and_a_consumer_that_took_its_entries_along()
     terminal.wait_text("group-lost", LIMIT);
     terminal.wait_text("group others of Orders is gone; it stood at 2-0 with 2 pending", LIMIT);
     terminal.wait_text("consumer-vanished-with-pending", LIMIT);
-    terminal.wait_text("consumer c1 of workers vanished with 1 pending", LIMIT);
+    terminal.wait_text("consumer c1 of workers vanished; it held 1", LIMIT);
     terminal.send("e");
     terminal.wait_gone("group-lost", LIMIT);
 }

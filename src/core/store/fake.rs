@@ -43,6 +43,8 @@ pub(super) struct Fake {
     pub entry_bytes: u64,
     /// Whether it counts, as servers do from 7.0 on.
     pub counts: bool,
+    /// Milliseconds since each consumer was seen, at any time it is asked; 0 for those not named.
+    pub idle: BTreeMap<Name, i64>,
     /// The key is not there.
     pub missing: bool,
     pub now: Mono,
@@ -60,6 +62,7 @@ impl Fake {
             groups: BTreeMap::new(),
             entry_bytes: 50,
             counts: true,
+            idle: BTreeMap::new(),
             missing: false,
             now: Mono(0),
             asked: Vec::new(),
@@ -181,7 +184,7 @@ impl Fake {
             let list = group.consumers.iter().map(|name| ConsumerFacts {
                 name: name.clone(),
                 pending: held(name),
-                idle_ms: 0,
+                idle_ms: self.idle.get(name).copied().unwrap_or(0),
                 inactive_ms: Known::Is(0),
             });
             Ok(list.collect())

@@ -1,11 +1,11 @@
 //! Folding a sample into the store: the only place that changes it.
 
-use super::{Discovery, GroupState, RowState, Store, StreamState};
+use super::{Discovery, GroupState, RowState, Store, StreamState, vanished};
 use crate::core::{
     event::Event,
     known::Known,
-    lag::{self, Inputs},
-    model::{GroupFacts, LagFamily, StreamFacts},
+    lag::{self, Inputs, Lag},
+    model::{GroupFacts, LagFamily, StreamFacts, total},
     name::Name,
     sample::{Fault, GroupDetail, Part, RangeIds, RangeRequest, Sample, ScanRequest, ScanSample, StreamSample},
     strip::Window,
@@ -21,7 +21,7 @@ impl Store {
             self.server = server;
         }
         if let Some(time_ms) = sample.time_ms {
-            self.clock_offset_ms = Some(time_ms - sample.at.0 as i64);
+            self.clock_offset_ms = Some(time_ms.saturating_sub(sample.at.0 as i64));
         }
         if let Some(names) = sample.client_names {
             self.client_names = names;
@@ -48,6 +48,7 @@ impl Store {
             Err(Fault::Unasked) => {}
             Err(fault) => self.lose_stream(&mut stream, fault, now),
         }
+        stream.apart = stream.at < at || !sample.consistent;
         if stream.is_ok() {
             match sample.groups {
                 Ok(groups) => self.fold_groups(&mut stream, groups, &sample.ranges, at, now, full),
@@ -57,6 +58,7 @@ impl Store {
             for detail in sample.details {
                 self.fold_detail(&mut stream, detail, at, now, full);
             }
+            stream.groups.values_mut().for_each(|group| group.settle(self.settings.gone_after_ms));
             let gone: Vec<_> = stream.groups.values().map(|group| group.payload_gone(&stream)).collect();
             stream.groups.values_mut().zip(gone).for_each(|(group, gone)| group.remember_gone(gone));
         }
@@ -68,6 +70,10 @@ impl Store {
             let went_back = facts.last_generated < old.last_generated
                 || matches!((old.entries_added, facts.entries_added), (Known::Is(old), Known::Is(new)) if new < old);
             let came_back = matches!(stream.state, RowState::Fault(Fault::Missing));
+            if came_back || went_back {
+                // what was seen of the old groups says nothing of those that have their names now
+                stream.groups.values_mut().for_each(GroupState::restart);
+            }
             if came_back && !went_back {
                 let text = format!("{} was deleted and created again, with {} entries now", stream.key, facts.length);
                 self.tell(Event { wall_ms: now.wall_ms, id: "stream-recreated", stream: stream.key.clone(), group: None, text });
@@ -94,7 +100,7 @@ impl Store {
     fn lose_stream(&mut self, stream: &mut StreamState, fault: Fault, now: Now) {
         let was_there = stream.is_ok();
         if was_there && matches!(fault, Fault::Missing | Fault::WrongType) {
-            let held: i64 = stream.groups.values().map(|group| group.facts.pending).sum();
+            let held = total(stream.groups.values().map(|group| group.facts.pending));
             let text = format!(
                 "{} is gone ({}) with {} entries, {} groups and {} pending",
                 stream.key,
@@ -156,7 +162,8 @@ impl Store {
     }
 
     fn fold_group(&mut self, stream: &mut StreamState, facts: &StreamFacts, new: GroupFacts, family: LagFamily, at: Mono, now: Now) {
-        let before = stream.groups.get(&new.name).map(|group| (group.facts.clone(), group.drift));
+        let before = stream.groups.get(&new.name).filter(|group| !group.anew).map(|group| (group.facts.clone(), group.drift));
+        let apart = stream.apart;
         if let Some((old, _)) = &before {
             self.watch_cursor(stream, facts, old, &new, now);
         }
@@ -164,27 +171,38 @@ impl Store {
         let count = stream.window.count_after(new.cursor, facts);
         let drift = before.as_ref().and_then(|(_, drift)| *drift);
         let resolved = lag::resolve(&Inputs { stream: facts, group: &new, family, drift, count });
-        let old_stream = group.stream_before();
-        let former = before.as_ref().zip(old_stream.as_ref()).map(|((old, _), stream)| (stream, old));
-        let next = lag::next_drift(drift, former, (facts, &new), &resolved);
+        let next = if apart {
+            // nothing is measured between two moments, but what is seen of the group can shake what was known
+            let former = before.as_ref().map(|(old, _)| (facts, old));
+            lag::next_drift(drift, former, (facts, &new), &Lag::unknown("of two moments"))
+        } else {
+            let former = group.seen_before.as_ref().map(|(stream, group)| (stream, group));
+            lag::next_drift(drift, former, (facts, &new), &resolved)
+        };
         // resolve once more: the sample itself may have shaken the drift that the first pass believed
         let settled = lag::resolve(&Inputs { stream: facts, group: &new, family, drift: next, count });
         group.drift = match (settled.exact(), count) {
-            (Some(waiting), Some(count)) if count.complete => lag::measured_drift(facts, &new, waiting),
+            (Some(waiting), Some(count)) if count.complete && !apart => lag::measured_drift(facts, &new, waiting),
             _ => next,
         };
         // facts of an earlier moment say nothing of a cursor that moved since
         let moved = before.as_ref().is_none_or(|(old, _)| old.cursor != new.cursor);
-        group.lag = match stream.at < at {
+        let stale = stream.at < at;
+        group.lag = match stale {
+            false if apart && moved && settled.beyond_end => Lag::unknown("stream and group were not read at one moment"),
             false => settled,
-            true if moved => lag::Lag::unknown("the stream was not read again: its entries are large"),
+            true if moved => Lag::unknown("the stream was not read again: its entries are large"),
             true => group.lag,
         };
-        if let Some(lost) = lag::loss(facts, &new) {
-            group.lost = Some(group.lost.unwrap_or(0).max(lost));
+        if !apart {
+            if let Some(lost) = lag::loss(facts, &new) {
+                group.lost = Some(group.lost.unwrap_or(0).max(lost));
+            }
+            group.seen_before = Some((facts.clone(), new.clone()));
         }
-        group.history.push(at, facts, &new, &group.lag);
-        group.remember_stream(facts);
+        let added = facts.entries_added.value().filter(|_| !stale);
+        group.history.push(at, added, &new, &group.lag);
+        group.anew = false;
         if new.pending == 0 {
             let old = std::mem::take(&mut group.pel);
             group.pel.set_empty(at);
@@ -208,7 +226,7 @@ impl Store {
         // entries-read turns nil on a move by hand; past a tombstone it does so on a read, too (server-facts 3.1)
         let forgot = matches!((old.entries_read, new.entries_read), (Known::Is(_), Known::Undetermined));
         let tombstone = facts.max_deleted.value().is_some_and(|id| id >= old.cursor);
-        if new.cursor > old.cursor && forgot && !tombstone {
+        if new.cursor > old.cursor && forgot && !tombstone && !stream.apart {
             let text = format!("the cursor of {} jumped from {} to {}: entries between may never be delivered to it", new.name, old.cursor, new.cursor);
             let event = event("cursor-jumped", text);
             self.tell(event);
@@ -223,6 +241,7 @@ impl Store {
         let Some(group) = stream.groups.get_mut(&detail.name) else { return };
         group.looked = Some(at);
         let mut vanished = Vec::new();
+        let (held, listed_at) = (group.pel.clone(), group.consumers_at);
         match detail.consumers {
             Some(Ok(consumers)) => {
                 let there = |name: &Name| consumers.iter().any(|consumer| consumer.name == *name);
@@ -244,23 +263,25 @@ impl Store {
         if let Some(fault) = fault {
             group.pel_fault = Some(fault.clone());
         } else if !pages.is_empty() && group.facts.pending > 0 {
-            let old = group.pel.clone();
             group.pel.update(at, &pages, group.facts.pending, full);
-            group.follow(&old, at);
+            group.follow(&held, at);
             group.pel_fault = None;
         }
         // only now is it known which entries went with them
-        for old in &vanished {
-            group.drop_of(&old.name);
-        }
+        let mut texts = Vec::new();
         for old in vanished {
-            let text = format!(
-                "consumer {} of {} vanished with {} pending (last seen {} ago); what it held is no longer pending and was not acknowledged by it",
+            group.drop_of(&old.name, listed_at);
+            texts.push(format!(
+                "consumer {} of {} vanished; it held {} when last seen ({} ago, idle for {}): {}",
                 old.name,
                 detail.name,
                 old.pending,
-                age_words(old.idle_ms)
-            );
+                age_words(at.since(listed_at) as i64),
+                age_words(old.idle_ms),
+                vanished::fate(group, &old, &held, listed_at)
+            ));
+        }
+        for text in texts {
             let id = "consumer-vanished-with-pending";
             self.tell(Event { wall_ms: now.wall_ms, id, stream: key.clone(), group: Some(detail.name.clone()), text });
         }

@@ -89,6 +89,71 @@ fn a_stream_made_anew_is_told_and_nothing_of_the_old_one_is_believed() {
 }
 
 #[test]
+fn what_was_seen_of_a_stream_says_nothing_of_the_one_made_after_it() {
+    let (mut fake, mut store) = watched();
+    // lost entries, a jump, entries seen pending, one consumer at work
+    fake.trim(2);
+    fake.tick(&mut store, &on_screen("g"));
+    fake.group("g").cursor = id(10);
+    fake.group("g").read = None;
+    fake.tick(&mut store, &on_screen("g"));
+    let old = &store.streams[&key()].groups[&Name::from("g")];
+    assert!(old.lost.is_some() && !old.skips.is_empty() && !old.seen_pending.is_empty());
+    let told = events(&store).len();
+    let mut new = Fake::with(3, 3);
+    new.now = fake.now;
+    new.group("g").read = Some(3);
+    new.tick(&mut store, &on_screen("g"));
+    let group = &store.streams[&key()].groups[&Name::from("g")];
+    assert_eq!((group.lost, group.skips.len(), group.seen_pending.len(), group.dropped.len()), (None, 0, 0, 0));
+    assert!(group.acked_sure() && group.history.points().len() == 1);
+    assert_eq!(events(&store)[told..], ["stream-recreated"], "neither its cursor nor its consumers went anywhere");
+}
+
+/// As `watched`, with entries so large that the stream is read rarely.
+fn heavy() -> (Fake, Store) {
+    let mut fake = Fake::with(10, 0);
+    fake.entry_bytes = 40_000;
+    fake.read("g", "c", 6);
+    fake.group("g").read = Some(6);
+    let mut store = store();
+    (0..2).for_each(|_| fake.tick(&mut store, &on_screen("g")));
+    assert!(store.streams[&key()].apart);
+    (fake, store)
+}
+
+#[test]
+fn facts_of_an_earlier_moment_are_not_held_against_the_group_of_now() {
+    let (mut fake, mut store) = heavy();
+    for _ in 0..20 {
+        fake.add(3);
+        fake.read("g", "c", 7);
+        fake.group("g").read = Some(fake.group("g").cursor.ms as i64);
+        fake.tick(&mut store, &on_screen("g"));
+        let (stream, group) = store.group(&key(), &Name::from("g")).unwrap();
+        let found: Vec<_> = group.judgement.findings.iter().map(|finding| finding.id).collect();
+        assert!(found.iter().all(|id| !["payload-gone", "entries-read-ahead", "trimmed-unread"].contains(id)), "{found:?}");
+        assert_eq!(group.lost, None);
+        assert_eq!(stream.has_entry(EntryId::new(fake.last, 0)), (!stream.apart).then_some(true));
+        assert!(group.rates().added.is_none() || !stream.apart);
+    }
+}
+
+#[test]
+fn replies_of_different_moments_prove_no_loss() {
+    for consistent in [true, false] {
+        let (mut fake, mut store) = watched();
+        fake.trim(2);
+        fake.now = Mono(fake.now.0 + 1000);
+        let mut sample = fake.answer(&store.wants(&on_screen("g"), fake.now));
+        sample.streams[0].consistent = consistent;
+        store.fold(sample, None, Now { mono: fake.now, wall_ms: 0 }, false);
+        let group = &store.streams[&key()].groups[&Name::from("g")];
+        assert_eq!(group.lost.is_some(), consistent);
+    }
+}
+
+#[test]
 fn a_cursor_that_went_back_is_told_with_both_ids() {
     let (mut fake, mut store) = watched();
     fake.group("g").cursor = id(2);
@@ -117,6 +182,21 @@ fn a_jump_is_told_and_what_it_passed_is_drawn_apart() {
 }
 
 #[test]
+fn only_a_server_that_counts_can_say_that_all_behind_the_cursor_was_acknowledged() {
+    for (counts, read, cursor, sure) in
+        [(true, Some(6), 6, true), (true, None, 6, false), (false, None, 6, false), (false, None, 0, true)]
+    {
+        let mut fake = Fake::with(10, cursor);
+        fake.counts = counts;
+        fake.group("g").read = read;
+        let mut store = store();
+        (0..2).for_each(|_| fake.tick(&mut store, &on_screen("g")));
+        let (_, group) = store.group(&key(), &Name::from("g")).unwrap();
+        assert_eq!(group.acked_sure(), sure, "{counts} {read:?} {cursor}");
+    }
+}
+
+#[test]
 fn reading_past_a_deleted_entry_is_no_jump() {
     let (mut fake, mut store) = watched();
     fake.delete(id(8));
@@ -134,7 +214,49 @@ fn a_consumer_that_vanished_with_pending_entries_is_told_once() {
     fake.group("g").pel.clear();
     (0..3).for_each(|_| fake.tick(&mut store, &on_screen("g")));
     assert_eq!(events(&store), ["consumer-vanished-with-pending"]);
-    assert!(store.events[0].text.contains("6 pending"), "{}", store.events[0].text);
+    let text = &store.events[0].text;
+    assert!(text.contains("it held 6") && text.contains("none of them is pending any more"), "{text}");
+}
+
+#[test]
+fn what_a_vanished_consumer_held_is_said_as_far_as_it_is_known() {
+    let c = Name::from("c");
+    for (claimed, text, dropped) in [
+        (6, "it held 6 when last seen (1 s ago, idle for 0 s): all of them are pending with others now", 0),
+        (4, "4 of them are pending with others now, the other 2 no longer", 2),
+    ] {
+        let (mut fake, mut store) = watched();
+        // one was acknowledged in good time: that is known for good
+        fake.ack("g", id(1));
+        fake.group("g").cursor = id(7);
+        fake.group("g").pel.insert(id(7), (c.clone(), 1, 0));
+        fake.tick(&mut store, &on_screen("g"));
+        let group = fake.group("g");
+        group.consumers.remove(&c);
+        group.consumers.insert(Name::from("d"));
+        let keep: Vec<EntryId> = group.pel.keys().copied().take(claimed).collect();
+        group.pel.retain(|id, _| keep.contains(id));
+        group.pel.values_mut().for_each(|(owner, ..)| *owner = Name::from("d"));
+        fake.tick(&mut store, &on_screen("g"));
+        assert_eq!(events(&store), ["consumer-vanished-with-pending"]);
+        assert!(store.events[0].text.contains(text), "{}", store.events[0].text);
+        assert_eq!(store.streams[&key()].groups[&Name::from("g")].dropped.len(), dropped);
+    }
+}
+
+#[test]
+fn of_a_vanished_consumer_in_the_background_only_the_rows_known_are_spoken_of() {
+    let mut fake = Fake::with(60, 0);
+    fake.read("g", "c", 40);
+    let mut store = store();
+    (0..3).for_each(|_| fake.tick(&mut store, &Focus::None));
+    let group = fake.group("g");
+    group.consumers.remove(&Name::from("c"));
+    group.pel.retain(|entry, _| *entry > id(5));
+    group.pel.values_mut().for_each(|(owner, ..)| *owner = Name::from("d"));
+    (0..2).for_each(|_| fake.tick(&mut store, &Focus::None));
+    let text = &store.events[0].text;
+    assert!(text.contains("it held 40") && text.contains("of 10 known by their ids 5 are pending with others now, 5 no longer"), "{text}");
 }
 
 #[test]

@@ -19,6 +19,10 @@ pub const RATE_WINDOW_MS: u64 = 10_000;
 const REDELIVERIES: usize = 200;
 const HANDLINGS: usize = 500;
 const SEEN: usize = 4000;
+/// A holder is called gone after so many times the slowest usual handling,
+const GONE_TIMES: i64 = 3;
+/// but after so many times the set threshold in any case.
+const MOST_GONE_TIMES: i64 = 10;
 
 /// An entry that was seen delivered again or changing hands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,16 +78,21 @@ pub struct GroupState {
     pub handled_ms: VecDeque<i64>,
     /// Ids seen pending in this session.
     pub seen_pending: BTreeSet<EntryId>,
-    /// Entries that left the PEL lately, with who held them: a consumer that vanishes takes its entries along.
-    left: VecDeque<(EntryId, Option<Name>)>,
-    /// Entries that vanished with their consumer: behind the cursor, not pending, and not acknowledged by anybody.
+    /// Entries that left the PEL lately, with when that was seen and who held them: a consumer that vanishes takes its entries along.
+    left: VecDeque<(Mono, EntryId, Option<Name>)>,
+    /// Owner and idle time of those that left at this sample, until it is known whether that owner is at work.
+    unsettled: Vec<(Name, i64)>,
+    /// Entries that left the PEL together with their consumer: whether they were acknowledged just before is not known.
     pub dropped: BTreeSet<EntryId>,
     /// Cursor jumps seen: after the first id, up to and with the second.
     pub skips: Vec<(EntryId, EntryId)>,
     /// When more than its element of XINFO GROUPS was last fetched.
     pub(super) looked: Option<Mono>,
-    /// The stream's facts of the last tick: whether trimming or deletes passed this group shows only against them.
-    stream_before: Option<StreamFacts>,
+    /// Facts of the stream and the group when both were last of one moment: whether trimming or deletes passed this group shows
+    /// only against them.
+    pub(super) seen_before: Option<(StreamFacts, GroupFacts)>,
+    /// Nothing was folded since it was first seen, or since its stream was created again.
+    pub(super) anew: bool,
     /// Symptoms that fired at the last fold and since when, for hysteresis.
     pub firing: BTreeMap<&'static str, Mono>,
     /// What the checks said at the last fold.
@@ -112,10 +121,12 @@ impl GroupState {
             handled_ms: VecDeque::new(),
             seen_pending: BTreeSet::new(),
             left: VecDeque::new(),
+            unsettled: Vec::new(),
             dropped: BTreeSet::new(),
             skips: Vec::new(),
             looked: None,
-            stream_before: None,
+            seen_before: None,
+            anew: true,
             firing: BTreeMap::new(),
             judgement: Judgement::default(),
         }
@@ -161,7 +172,7 @@ impl GroupState {
         }
         let fates: Vec<Option<bool>> = self.pel.rows.iter().map(|row| stream.has_entry(row.id)).collect();
         let gone = fates.iter().filter(|fate| **fate == Some(false)).count() as i64;
-        Some((gone, self.pel.complete && !fates.contains(&None)))
+        Some((gone, self.pel.complete && !stream.apart && !fates.contains(&None)))
     }
 
     pub(super) fn remember_gone(&mut self, gone: Option<(i64, bool)>) {
@@ -180,11 +191,12 @@ impl GroupState {
         })
     }
 
-    /// Whether "acked" may be taken at its word: no jump was seen, and the counters do not say that the group began
-    /// elsewhere.
+    /// Whether "acked" may be taken at its word: no jump was seen, and the server counts what the group read. A server that
+    /// does not count (before 7.0) cannot tell a group that read all from one that began in the middle.
     pub fn acked_sure(&self) -> bool {
-        use crate::core::known::Known;
-        self.skips.is_empty() && self.dropped.is_empty() && self.facts.entries_read != Known::Undetermined && self.lost.is_none()
+        let none_behind = self.seen_before.as_ref().is_some_and(|(facts, _)| facts.first.is_none_or(|first| self.facts.cursor < first));
+        let counted = self.facts.entries_read.value().is_some() || none_behind;
+        self.skips.is_empty() && self.dropped.is_empty() && counted && self.lost.is_none()
     }
 
     /// The time below which a share of the observed handlings lay, in milliseconds; `None` below 20 of them.
@@ -198,17 +210,15 @@ impl GroupState {
     }
 
     /// From when on a holder that was not seen is called gone, in milliseconds: the set threshold, or well above the
-    /// slowest handling observed.
+    /// slowest handling observed, up to ten times the set one.
     pub fn gone_after_ms(&self, settings: &Settings) -> i64 {
-        settings.gone_after_ms.max(self.handling_ms(0.99).unwrap_or(0).saturating_mul(3))
+        let usual = self.handling_ms(0.99).unwrap_or(0).saturating_mul(GONE_TIMES);
+        settings.gone_after_ms.max(usual.min(settings.gone_after_ms.saturating_mul(MOST_GONE_TIMES)))
     }
 
-    pub(super) fn stream_before(&self) -> Option<StreamFacts> {
-        self.stream_before.clone()
-    }
-
-    pub(super) fn remember_stream(&mut self, facts: &StreamFacts) {
-        self.stream_before = Some(facts.clone());
+    /// Forgets what this session saw of a group of that name: its stream was created again.
+    pub(super) fn restart(&mut self) {
+        *self = Self::new(self.facts.clone(), self.at);
     }
 
     /// Takes new pending rows in and notes what left, changed hands or was delivered again.
@@ -217,10 +227,8 @@ impl GroupState {
             match self.pel.rows.binary_search_by_key(&row.id, |row| row.id) {
                 Ok(index) => self.compare(row, index, at),
                 Err(_) if self.pel.is_known(row.id) => {
-                    push_bounded(&mut self.left, (row.id, row.owner.clone()), SEEN);
-                    if let Some(idle) = row.idle_ms {
-                        push_bounded(&mut self.handled_ms, idle, HANDLINGS);
-                    }
+                    push_bounded(&mut self.left, (at, row.id, row.owner.clone()), SEEN);
+                    self.unsettled.extend(row.owner.clone().zip(row.idle_ms));
                 }
                 Err(_) => {}
             }
@@ -231,9 +239,20 @@ impl GroupState {
         }
     }
 
-    /// Notes that a consumer vanished: what it held just now left the PEL without an acknowledgement.
-    pub(super) fn drop_of(&mut self, consumer: &Name) {
-        let held = self.left.iter().filter(|(_, owner)| owner.as_ref() == Some(consumer)).map(|(id, _)| *id);
+    /// Takes what left at this sample as handled where its owner is at work: entries of a holder that is gone left with it, or by
+    /// an operator's hand, after a time that no handling takes.
+    pub(super) fn settle(&mut self, active_ms: i64) {
+        for (owner, idle) in std::mem::take(&mut self.unsettled) {
+            let consumer = self.consumers.iter().flatten().find(|consumer| consumer.name == owner);
+            if consumer.is_some_and(|consumer| consumer.idle_ms <= active_ms) {
+                push_bounded(&mut self.handled_ms, idle, HANDLINGS);
+            }
+        }
+    }
+
+    /// Notes that a consumer vanished that was there at `seen`: what left its hands since was perhaps never acknowledged.
+    pub(super) fn drop_of(&mut self, consumer: &Name, seen: Mono) {
+        let held = self.left.iter().filter(|(at, _, owner)| *at > seen && owner.as_ref() == Some(consumer)).map(|(_, id, _)| *id);
         self.dropped.extend(held);
         while self.dropped.len() > SEEN {
             self.dropped.pop_first();

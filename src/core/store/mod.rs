@@ -3,12 +3,17 @@
 mod fold;
 mod group;
 mod pel;
+mod vanished;
 mod wants;
 
 #[cfg(test)]
 mod fake;
 #[cfg(test)]
 mod fold_tests;
+#[cfg(test)]
+mod hostile_tests;
+#[cfg(test)]
+mod judged_tests;
 #[cfg(test)]
 mod wants_tests;
 #[cfg(test)]
@@ -79,6 +84,8 @@ pub struct StreamState {
     pub facts: Option<StreamFacts>,
     /// When that was.
     pub at: Mono,
+    /// The groups were last read at another moment than the facts: the one cannot be held against the other.
+    pub apart: bool,
     /// XINFO GROUPS failed although the stream is there.
     pub groups_fault: Option<Fault>,
     /// Its groups, by name.
@@ -157,13 +164,13 @@ impl Store {
 
     /// The server's clock now, or this machine's where TIME is refused, in milliseconds since 1970.
     pub fn server_now_ms(&self, now: Now) -> i64 {
-        self.clock_offset_ms.map_or(now.wall_ms, |offset| offset + now.mono.0 as i64)
+        self.clock_offset_ms.map_or(now.wall_ms, |offset| offset.saturating_add(now.mono.0 as i64))
     }
 
     /// The server's clock at the last sample, if it tells.
     pub fn server_time_ms(&self) -> Option<i64> {
         let at = self.sampled?.mono.0 as i64;
-        self.clock_offset_ms.map(|offset| offset + at)
+        self.clock_offset_ms.map(|offset| offset.saturating_add(at))
     }
 
     /// A stream and one of its groups.
@@ -182,7 +189,7 @@ impl Store {
         let now_ms = self.server_now_ms(now);
         let last = stream.facts.as_ref()?.last?.plausible_ms(now_ms)?;
         let cursor = group.facts.cursor.plausible_ms(now_ms)?;
-        Some((last - cursor).max(0))
+        Some(last.saturating_sub(cursor).max(0))
     }
 
     fn wants_group(&self, name: &Name) -> bool {
@@ -205,6 +212,8 @@ impl StreamState {
 
     /// Whether an entry is still in the stream; `None` where that is not known.
     pub fn has_entry(&self, id: EntryId) -> Option<bool> {
-        self.window.has(id, self.facts.as_ref()?)
+        let facts = self.facts.as_ref()?;
+        // it may have been added since the facts were read
+        if self.apart && id > facts.last_generated { None } else { self.window.has(id, facts) }
     }
 }

@@ -64,7 +64,7 @@ impl Pel {
         if goes_on {
             let passed_ms = i64::try_from(at.since(self.at)).unwrap_or(0);
             rows.extend(self.rows.drain(..).map(|mut row| {
-                row.idle_ms = row.idle_ms.map(|idle| idle + passed_ms);
+                row.idle_ms = row.idle_ms.map(|idle| idle.saturating_add(passed_ms));
                 (row.id, row)
             }));
         } else {

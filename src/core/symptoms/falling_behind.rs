@@ -1,7 +1,7 @@
 //! More comes in than the group reads: the lag grows over the window although consumers are at work.
 
 use super::{About, Case, Finding, Level, Verdict, WINDOW_MS, enough, idle_now, words};
-use crate::core::{history::Point, time::age_words};
+use crate::core::{history::Point, model::total, time::age_words};
 
 /// The row of the documentation.
 pub(super) const ABOUT: About = About {
@@ -31,9 +31,9 @@ pub(super) fn judge(case: &Case) -> Verdict {
     if quarter == 0 || known.len() * 5 < group.history.window(WINDOW_MS).count() * 4 {
         return Verdict::NotEnoughData;
     }
-    let mean = |points: &[&Point]| points.iter().filter_map(|point| point.lag).sum::<i64>() / points.len().max(1) as i64;
+    let mean = |points: &[&Point]| total(points.iter().filter_map(|point| point.lag)) / points.len().max(1) as i64;
     let (before, after) = (mean(&known[..quarter]), mean(&known[known.len() - quarter..]));
-    let growth = after - before;
+    let growth = after.saturating_sub(before);
     // once said, it is taken back only when the lag no longer grows at all
     let floor = if group.firing.contains_key("falling-behind") { 0 } else { FLOOR.max(before / 20) };
     if growth <= floor {

@@ -1,7 +1,7 @@
 //! A consumer that was not seen for long holds entries, and nobody takes them over. Says "not seen", never "dead": a long
 //! job looks the same (case 38), and a quiet poller without entries is none of this (case 05).
 
-use super::{About, Case, Finding, Level, Verdict, entries, idle_now, words};
+use super::{About, Case, Finding, Level, Verdict, aged, entries, idle_now, words};
 use crate::core::{store::Extreme, time::age_words};
 
 /// The row of the documentation.
@@ -25,16 +25,19 @@ pub(super) fn judge(case: &Case) -> Verdict {
     }
     let Some(consumers) = &group.consumers else { return Verdict::NotEnoughData };
     let limit = group.gone_after_ms(case.settings);
+    // whoever was seen or not so long ago may have been back meanwhile
+    if case.now.mono.since(group.consumers_at) as i64 > limit.max(10_000) {
+        return Verdict::NotEnoughData;
+    }
     let mut gone: Vec<_> = consumers
         .iter()
         .filter(|consumer| consumer.pending > 0)
         .map(|consumer| (consumer, idle_now(group, consumer.idle_ms, case.now.mono)))
         .filter(|(_, idle)| *idle > limit.max(10_000))
         .filter_map(|(consumer, idle)| {
-            let passed = case.now.mono.since(group.pel.at) as i64;
             // a consumer that was not seen got nothing since then, so what it holds is at least as old
             let oldest = match group.pel.oldest_idle_of(&consumer.name) {
-                Extreme::Exact(Some((ms, _))) | Extreme::AtLeast(ms, _) => ms + passed,
+                Extreme::Exact(Some((ms, _))) | Extreme::AtLeast(ms, _) => aged(group, ms, group.pel.at, case.now.mono),
                 Extreme::Exact(None) | Extreme::Unknown => idle,
             };
             (oldest > limit).then_some((consumer, idle, oldest))

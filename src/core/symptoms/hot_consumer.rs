@@ -1,6 +1,7 @@
 //! One consumer took nearly everything, while others wait for work.
 
 use super::{About, Case, Finding, Level, Verdict, idle_now, words};
+use crate::core::model::total;
 
 /// Pending below which nothing is said.
 const FLOOR: i64 = 100;
@@ -24,13 +25,13 @@ pub(super) fn judge(case: &Case) -> Verdict {
         return Verdict::Ok;
     }
     let Some(consumers) = &group.consumers else { return Verdict::NotEnoughData };
-    let total: i64 = consumers.iter().map(|consumer| consumer.pending).sum();
+    let total = total(consumers.iter().map(|consumer| consumer.pending));
     let Some(hot) = consumers.iter().max_by_key(|consumer| consumer.pending).filter(|_| consumers.len() >= CONSUMERS) else {
         return Verdict::Ok;
     };
     // one that is not seen any more has a symptom of its own
     let alive = idle_now(group, hot.idle_ms, case.now.mono) <= group.gone_after_ms(case.settings);
-    if !alive || hot.pending * 100 < total * SHARE {
+    if !alive || hot.pending.saturating_mul(100) < total.saturating_mul(SHARE) {
         return Verdict::Ok;
     }
     let others = consumers.len() as i64 - 1;
@@ -38,8 +39,8 @@ pub(super) fn judge(case: &Case) -> Verdict {
         "{} holds {} of {total} pending ({} %); the other {others} hold {} between them",
         hot.name,
         hot.pending,
-        hot.pending * 100 / total.max(1),
-        total - hot.pending
+        hot.pending.saturating_mul(100) / total.max(1),
+        total.saturating_sub(hot.pending)
     );
     Verdict::Found(vec![Finding {
         id: ABOUT.id,

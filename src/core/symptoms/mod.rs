@@ -218,9 +218,16 @@ fn enough(group: &GroupState) -> bool {
     group.history.span_ms(WINDOW_MS) >= SPAN_MS && group.history.window(WINDOW_MS).count() >= POINTS
 }
 
-/// Idle time of a consumer now, in milliseconds.
+/// Idle time of a consumer now, in milliseconds, as far as it is known: a list that is older than the group's newest sample
+/// says nothing of what its consumers did since, so theirs is the idle time of then.
 fn idle_now(group: &GroupState, idle_ms: i64, now: Mono) -> i64 {
-    idle_ms.saturating_add(now.since(group.consumers_at) as i64)
+    aged(group, idle_ms, group.consumers_at, now)
+}
+
+/// An idle time taken at `taken`: it goes on only while nothing newer is known of the group.
+fn aged(group: &GroupState, idle_ms: i64, taken: Mono, now: Mono) -> i64 {
+    let passed = if taken < group.at { 0 } else { now.since(taken) };
+    idle_ms.saturating_add(i64::try_from(passed).unwrap_or(i64::MAX))
 }
 
 fn words(parts: &[&[u8]]) -> Vec<Name> {

@@ -27,11 +27,11 @@ pub(super) fn judge(case: &Case) -> Verdict {
     }
     let window = group.history.window(WINDOW_MS);
     let (Some(first), Some(last)) = (window.clone().next(), window.clone().next_back()) else { return Verdict::NotEnoughData };
-    let growth = last.pending - first.pending;
+    let growth = last.pending.saturating_sub(first.pending);
     // a healthy group breathes: what goes out comes back within a few ticks
     let dips = window.clone().zip(window.clone().skip(1)).filter(|(a, b)| b.pending < a.pending).count();
     let steps = window.count().saturating_sub(1);
-    let delivered = first.delivered.zip(last.delivered).map(|(a, b)| b - a);
+    let delivered = first.delivered.zip(last.delivered).and_then(|(a, b)| b.checked_sub(a));
     let grows = growth >= FLOOR && dips * 5 <= steps;
     let unreturned = delivered.is_none_or(|delivered| growth as f64 >= delivered as f64 * SHARE);
     let lag_is_low = last.lag.is_none_or(|lag| lag <= growth.max(last.pending / 2));
@@ -51,7 +51,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
         format!("; {} is alive and holds {}", holder.name, entries(holder.pending))
     });
     let of = delivered.map_or(String::new(), |delivered| {
-        format!("; {delivered} were delivered and {} acknowledged", (delivered - growth).max(0))
+        format!("; {delivered} were delivered and {} acknowledged", delivered.saturating_sub(growth).max(0))
     });
     let text = format!("pending grew by {growth} to {} in {}{of}{who}", last.pending, age_words(span));
     let mut evidence = vec![("pending", last.pending), ("growth", growth), ("window_ms", span)];

@@ -1,6 +1,6 @@
 //! A consumer is at work, entries wait, and the cursor stands still: it probably reads its own history instead of `>`.
 
-use super::{About, Case, Finding, Level, Verdict, WINDOW_MS, enough, entries, idle_now, words};
+use super::{About, Case, Finding, Level, Verdict, WINDOW_MS, enough, entries, words};
 
 /// A consumer seen within so many milliseconds is at work.
 const AT_WORK_MS: i64 = 5_000;
@@ -21,7 +21,8 @@ pub(super) fn judge(case: &Case) -> Verdict {
     let (Some(consumers), true) = (&group.consumers, enough(group)) else { return Verdict::NotEnoughData };
     let still = group.history.window(WINDOW_MS).all(|point| point.cursor == group.facts.cursor && point.pending == 0);
     // an empty read with > cannot be what refreshed it: entries wait
-    let busy = consumers.iter().filter(|consumer| idle_now(group, consumer.idle_ms, case.now.mono) <= AT_WORK_MS).min_by_key(|consumer| consumer.idle_ms);
+    let seen_ago = |idle_ms: i64| idle_ms.saturating_add(case.now.mono.since(group.consumers_at) as i64);
+    let busy = consumers.iter().filter(|consumer| seen_ago(consumer.idle_ms) <= AT_WORK_MS).min_by_key(|consumer| consumer.idle_ms);
     let waited = group.history.window(WINDOW_MS).all(|point| point.lag.is_none_or(|lag| lag > 0));
     let Some(busy) = busy.filter(|_| still && waited) else { return Verdict::Ok };
     let text = format!(

@@ -26,7 +26,7 @@ pub(super) const ABOUT: About = About {
 pub(super) fn of_stream(stream: &StreamState) -> Option<Finding> {
     let facts = stream.facts.as_ref().filter(|_| stream.is_ok())?;
     let added = facts.entries_added.value()?;
-    let removed = added - facts.length;
+    let removed = added.saturating_sub(facts.length);
     if removed <= 0 || stream.groups.is_empty() {
         return None;
     }
@@ -66,6 +66,7 @@ pub(super) fn judge_unread(case: &Case) -> Verdict {
             let text = format!("the cursor is older than the first entry: {span}may have been removed before {} read them", group.name());
             (Level::Info, text, None)
         }
+        None if stream.apart => return Verdict::NotEnoughData,
         None => return Verdict::Ok,
     };
     let mut evidence = vec![("length", facts.length)];

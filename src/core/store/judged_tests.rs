@@ -1,0 +1,93 @@
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+//! What is said of groups that are looked into now and then only.
+
+use super::{
+    Focus,
+    fake::{Fake, id, key, on_screen, store},
+};
+use crate::core::{name::Name, time::Mono};
+
+fn fired(store: &super::Store, id: &str) -> usize {
+    store.streams[&key()].groups.values().filter(|group| group.judgement.findings.iter().any(|f| f.id == id)).count()
+}
+
+#[test]
+fn a_healthy_group_among_many_is_not_said_to_have_lost_its_holders() {
+    let mut fake = Fake::with(40, 0);
+    for group in 0..600 {
+        fake.read(&format!("g{group:03}"), "c", 3);
+    }
+    let mut store = store();
+    for _ in 0..90 {
+        // each entry is handled within the second, and the next is taken
+        let now = fake.now.0;
+        fake.groups.values_mut().for_each(|group| group.pel.values_mut().for_each(|(.., at)| *at = now));
+        fake.tick(&mut store, &Focus::None);
+        assert_eq!(fired(&store, "holder-gone"), 0, "at {:?}", fake.now);
+    }
+}
+
+#[test]
+fn a_holder_that_is_gone_is_said_between_the_glances_until_they_are_too_old() {
+    let mut fake = Fake::with(40, 0);
+    fake.read("g", "c", 3);
+    fake.idle.insert(Name::from("c"), 90_000);
+    fake.now = Mono(100_000);
+    let mut store = store();
+    (0..4).for_each(|_| fake.tick(&mut store, &on_screen("g")));
+    assert_eq!(fired(&store, "holder-gone"), 1);
+    // a list that is too long is not taken again at a glance
+    fake.group("g").consumers.extend((0..300).map(|n| Name::from(format!("idle{n}").as_str())));
+    (0..30).for_each(|_| fake.tick(&mut store, &Focus::None));
+    assert_eq!(fired(&store, "holder-gone"), 1);
+    (0..60).for_each(|_| fake.tick(&mut store, &Focus::None));
+    assert_eq!(fired(&store, "holder-gone"), 0);
+    assert!(store.streams[&key()].groups[&Name::from("g")].judgement.waiting.contains(&"holder-gone"));
+    assert_eq!(fake.group("g").cursor, id(3));
+}
+
+/// A group whose holders `a` and `b` are gone with 30 entries each, as it looks a tick before `a` is dealt with.
+fn two_gone() -> (Fake, super::Store) {
+    let mut fake = Fake::with(100, 0);
+    fake.read("g", "a", 30);
+    fake.read("g", "b", 10);
+    fake.now = Mono(4_000_000);
+    fake.idle = ["a", "b"].map(|name| (Name::from(name), 4_000_000)).into();
+    let mut store = store();
+    (0..4).for_each(|_| fake.tick(&mut store, &on_screen("g")));
+    assert_eq!(fired(&store, "holder-gone"), 1);
+    (fake, store)
+}
+
+#[test]
+fn dealing_with_one_holder_that_is_gone_does_not_hide_the_next() {
+    for deleted in [true, false] {
+        let (mut fake, mut store) = two_gone();
+        let group = fake.group("g");
+        group.pel.retain(|_, (owner, ..)| *owner != Name::from("a"));
+        if deleted {
+            group.consumers.remove(&Name::from("a"));
+        }
+        (0..4).for_each(|_| fake.tick(&mut store, &on_screen("g")));
+        let group = &store.streams[&key()].groups[&Name::from("g")];
+        assert_eq!(group.handling_ms(0.99), None, "deleted {deleted}");
+        assert_eq!(fired(&store, "holder-gone"), 1, "deleted {deleted}");
+    }
+}
+
+#[test]
+fn slow_handling_by_a_consumer_at_work_moves_the_threshold_within_reason() {
+    for (job_ms, threshold) in [(10_000, 60_000), (50_000, 156_000), (5_000_000, 600_000)] {
+        let mut fake = Fake::with(100, 0);
+        let mut store = store();
+        fake.read("g", "c", 30);
+        fake.tick(&mut store, &on_screen("g"));
+        fake.now = Mono(job_ms);
+        fake.tick(&mut store, &on_screen("g"));
+        fake.tick(&mut store, &on_screen("g"));
+        fake.group("g").pel.clear();
+        fake.tick(&mut store, &on_screen("g"));
+        let group = &store.streams[&key()].groups[&Name::from("g")];
+        assert_eq!(group.gone_after_ms(&store.settings), threshold, "{job_ms}");
+    }
+}
