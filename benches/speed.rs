@@ -37,7 +37,8 @@ fn main() {
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let server = PrivateServer::start().expect("a server to measure");
-    let mut db = redis::Client::open(format!("unix://{}", server.socket().display())).unwrap().get_connection().unwrap();
+    let mut db =
+        redis::Client::open(format!("unix://{}", server.socket().display())).unwrap().get_connection().unwrap();
     println!("{}", version(&mut db));
     seed(&mut db);
     runtime.block_on(ticks(server.socket(), &mut db));
@@ -58,7 +59,8 @@ fn seed(db: &mut redis::Connection) {
         redis::cmd("EVAL").arg(add).arg(1).arg("big").exec(db).unwrap();
     }
     redis::cmd("XGROUP").arg(&["CREATE", "big", "workers", "0"]).exec(db).unwrap();
-    let read = "for c=0,99 do redis.call('XREADGROUP','GROUP','workers','c'..c,'COUNT','100','STREAMS',KEYS[1],'>') end";
+    let read =
+        "for c=0,99 do redis.call('XREADGROUP','GROUP','workers','c'..c,'COUNT','100','STREAMS',KEYS[1],'>') end";
     for _ in 0..ENTRIES / (100 * CONSUMERS) {
         redis::cmd("EVAL").arg(read).arg(1).arg("big").exec(db).unwrap();
     }
@@ -72,7 +74,10 @@ fn stats(db: &mut redis::Connection) -> BTreeMap<String, (u64, f64)> {
         let field = |key: &str| rest.split(',').find_map(|pair| pair.strip_prefix(key)?.strip_prefix('='));
         Some((name.to_owned(), (field("calls")?.parse().ok()?, field("usec")?.parse().ok()?)))
     };
-    info.lines().filter_map(read).filter(|(name, _)| !["info", "config|resetstat", "config", "exec"].contains(&name.as_str())).collect()
+    info.lines()
+        .filter_map(read)
+        .filter(|(name, _)| !["info", "config|resetstat", "config", "exec"].contains(&name.as_str()))
+        .collect()
 }
 
 fn reset(db: &mut redis::Connection) {
@@ -108,7 +113,11 @@ async fn ticks(socket: &Path, db: &mut redis::Connection) {
     for (name, (calls, usec)) in &ours {
         println!("  {name:<20} {:>5.2} a tick {:>8.1} us each", *calls as f64 / f64::from(TICKS), usec / *calls as f64);
     }
-    println!("  {total:.0} us of server time, {} round trips, {} bytes", trips / u64::from(TICKS), bytes / u64::from(TICKS));
+    println!(
+        "  {total:.0} us of server time, {} round trips, {} bytes",
+        trips / u64::from(TICKS),
+        bytes / u64::from(TICKS)
+    );
     reset(db);
     let mut full_bytes = 0;
     for _ in 0..20 {
@@ -117,7 +126,11 @@ async fn ticks(socket: &Path, db: &mut redis::Connection) {
     }
     let full = stats(db).values().map(|(_, usec)| usec).sum::<f64>() / 20.0;
     println!("XINFO STREAM big FULL: {full:.0} us, {full_bytes} bytes");
-    println!("ratio: {:.3} of its server time, {:.3} of its bytes", total / full, bytes as f64 / f64::from(TICKS) / full_bytes as f64);
+    println!(
+        "ratio: {:.3} of its server time, {:.3} of its bytes",
+        total / full,
+        bytes as f64 / f64::from(TICKS) / full_bytes as f64
+    );
 }
 
 async fn frames(socket: &Path) {
@@ -145,7 +158,10 @@ async fn frames(socket: &Path) {
     }
     views.sort_unstable();
     frames.sort_unstable();
-    println!("\nfull group screen at 200x60: median {:?}, p99 {:?} (of it the view model {:?})", frames[1500], frames[2970], views[1500]);
+    println!(
+        "\nfull group screen at 200x60: median {:?}, p99 {:?} (of it the view model {:?})",
+        frames[1500], frames[2970], views[1500]
+    );
     let text = report::text(&app.store, "", clock.now());
     assert!(text.contains("workers"), "the screen that was measured shows the group");
 }
@@ -155,7 +171,8 @@ fn start_up(socket: &Path) {
     let mut times: Vec<Duration> = (0..20)
         .map(|_| {
             let start = Instant::now();
-            let terminal = pty::Terminal::start(Path::new(env!("CARGO_BIN_EXE_pelwatch")), &["-s", socket], (120, 40), &[]);
+            let terminal =
+                pty::Terminal::start(Path::new(env!("CARGO_BIN_EXE_pelwatch")), &["-s", socket], (120, 40), &[]);
             terminal.wait_text("1000000", Duration::from_secs(10));
             start.elapsed()
         })

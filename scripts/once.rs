@@ -12,24 +12,13 @@ const QUIET: Duration = Duration::from_millis(400);
 
 /// Starts the program in an empty folder, waits for a text (any, if empty), types, waits for the
 /// screen to come to rest, and writes the picture and the text.
-pub fn run(
-    out: &str,
-    size: &str,
-    wait: &str,
-    keys: &str,
-    program: &str,
-    args: &[&str],
-) -> Result<(), Box<dyn Error>> {
-    let (cols, rows) = size
-        .split_once('x')
-        .ok_or("the size is COLSxROWS, as in 120x40")?;
+pub fn run(out: &str, size: &str, wait: &str, keys: &str, program: &str, args: &[&str]) -> Result<(), Box<dyn Error>> {
+    let (cols, rows) = size.split_once('x').ok_or("the size is COLSxROWS, as in 120x40")?;
     let renderer = Renderer::new()?;
     let steps = steps(keys)?;
     let mut terminal = Terminal::start(&find(program)?, args, (cols.parse()?, rows.parse()?), &[]);
     if wait.is_empty() {
-        terminal.wait_for("any text", LIMIT, |screen| {
-            !text_of(screen).trim().is_empty()
-        });
+        terminal.wait_for("any text", LIMIT, |screen| !text_of(screen).trim().is_empty());
     } else {
         terminal.wait_text(wait, LIMIT);
     }
@@ -62,10 +51,7 @@ fn steps(keys: &str) -> Result<Vec<String>, String> {
                     continue;
                 }
                 other => {
-                    return Err(format!(
-                        "no key is written \\{}",
-                        other.map_or(String::new(), String::from)
-                    ));
+                    return Err(format!("no key is written \\{}", other.map_or(String::new(), String::from)));
                 }
             },
             plain => plain,
@@ -88,7 +74,5 @@ fn find(program: &str) -> Result<PathBuf, Box<dyn Error>> {
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut places = std::env::split_paths(&path).map(|folder| folder.join(program));
-    places
-        .find(|place| place.is_file())
-        .ok_or_else(|| format!("{program} is not on PATH").into())
+    places.find(|place| place.is_file()).ok_or_else(|| format!("{program} is not on PATH").into())
 }

@@ -1,8 +1,5 @@
 //! Turns a terminal screen into a picture: cells to SVG, SVG to PNG.
-#![allow(
-    dead_code,
-    reason = "each program that includes this file uses a part of it"
-)]
+#![allow(dead_code, reason = "each program that includes this file uses a part of it")]
 
 #[path = "render/canvas.rs"]
 mod canvas;
@@ -37,31 +34,21 @@ pub struct Renderer {
 impl Renderer {
     /// Loads the fonts; an error if the one font that matters is missing.
     pub fn new() -> Result<Self, String> {
-        let mut options = usvg::Options {
-            font_family: FONT.to_owned(),
-            ..usvg::Options::default()
-        };
+        let mut options = usvg::Options { font_family: FONT.to_owned(), ..usvg::Options::default() };
         options.fontdb_mut().load_system_fonts();
-        let has_font = options
-            .fontdb
-            .faces()
-            .any(|face| face.families.iter().any(|(name, _)| name == FONT));
+        let has_font = options.fontdb.faces().any(|face| face.families.iter().any(|(name, _)| name == FONT));
         if has_font {
             Ok(Self { options })
         } else {
-            Err(format!(
-                "the font {FONT} is not installed (Debian: fonts-dejavu-core)"
-            ))
+            Err(format!("the font {FONT} is not installed (Debian: fonts-dejavu-core)"))
         }
     }
 
     /// The screen as a PNG file's bytes.
     pub fn png(&self, screen: &Screen) -> Result<Vec<u8>, String> {
-        let tree =
-            usvg::Tree::from_str(&svg(screen), &self.options).map_err(|error| error.to_string())?;
+        let tree = usvg::Tree::from_str(&svg(screen), &self.options).map_err(|error| error.to_string())?;
         let size = tree.size().to_int_size();
-        let mut pixels =
-            tiny_skia::Pixmap::new(size.width(), size.height()).ok_or("a picture of no size")?;
+        let mut pixels = tiny_skia::Pixmap::new(size.width(), size.height()).ok_or("a picture of no size")?;
         resvg::render(&tree, tiny_skia::Transform::default(), &mut pixels.as_mut());
         pixels.encode_png().map_err(|error| error.to_string())
     }
@@ -93,23 +80,13 @@ pub fn svg(screen: &Screen) -> String {
 fn line_of(screen: &Screen, row: u16, cols: u16) -> Vec<Cell> {
     let cursor = (!screen.hide_cursor()).then(|| screen.cursor_position());
     let cells = (0..cols).filter_map(|col| Some((col, screen.cell(row, col)?)));
-    let drawn = cells
-        .filter(|(_, cell)| !cell.is_wide_continuation())
-        .map(|(col, cell)| Cell {
-            x: u32::from(col) * CELL_WIDTH,
-            y: u32::from(row) * CELL_HEIGHT,
-            width: if cell.is_wide() {
-                2 * CELL_WIDTH
-            } else {
-                CELL_WIDTH
-            },
-            text: if cell.has_contents() {
-                cell.contents().to_owned()
-            } else {
-                " ".to_owned()
-            },
-            style: style_of(cell, cursor == Some((row, col))),
-        });
+    let drawn = cells.filter(|(_, cell)| !cell.is_wide_continuation()).map(|(col, cell)| Cell {
+        x: u32::from(col) * CELL_WIDTH,
+        y: u32::from(row) * CELL_HEIGHT,
+        width: if cell.is_wide() { 2 * CELL_WIDTH } else { CELL_WIDTH },
+        text: if cell.has_contents() { cell.contents().to_owned() } else { " ".to_owned() },
+        style: style_of(cell, cursor == Some((row, col))),
+    });
     drawn.collect()
 }
 
@@ -118,13 +95,7 @@ fn line_of(screen: &Screen, row: u16, cols: u16) -> Vec<Cell> {
 fn draw_run(canvas: &mut Canvas, run: &[Cell]) {
     let (first, style) = (&run[0], run[0].style);
     if style.underline {
-        canvas.rect(
-            first.x,
-            first.y + CELL_HEIGHT - 3,
-            width_of(run),
-            1,
-            style.fg,
-        );
+        canvas.rect(first.x, first.y + CELL_HEIGHT - 3, width_of(run), 1, style.fg);
     }
     for stretch in run.chunk_by(|a, b| a.text.is_ascii() && b.text.is_ascii()) {
         let text: String = stretch.iter().map(|cell| cell.text.as_str()).collect();

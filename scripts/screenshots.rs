@@ -33,12 +33,36 @@ const DEMO: Option<&[&str]> = Some(&["demo"]);
 const SHOTS: [Shot; 8] = [
     // the faults of the demo take half a minute to show
     Shot { name: "overview", args: DEMO, size: (120, 32), keys: &[], wait_for: &["3 of 3 need a look"] },
-    Shot { name: "group", args: None, size: (120, 38), keys: &["g/billing", keys::ENTER, keys::ENTER], wait_for: &["billing-crash", "holder-gone"] },
+    Shot {
+        name: "group",
+        args: None,
+        size: (120, 38),
+        keys: &["g/billing", keys::ENTER, keys::ENTER],
+        wait_for: &["billing-crash", "holder-gone"],
+    },
     Shot { name: "finding", args: None, size: (120, 38), keys: &[keys::TAB, keys::ENTER], wait_for: &["likely cause"] },
-    Shot { name: "entry", args: None, size: (120, 38), keys: &[keys::ESC, keys::BACK_TAB, "j", keys::ENTER], wait_for: &["delivered"] },
+    Shot {
+        name: "entry",
+        args: None,
+        size: (120, 38),
+        keys: &[keys::ESC, keys::BACK_TAB, "j", keys::ENTER],
+        wait_for: &["delivered"],
+    },
     Shot { name: "claim", args: None, size: (120, 38), keys: &[keys::ESC, "c"], wait_for: &["would move to"] },
-    Shot { name: "seek", args: None, size: (120, 38), keys: &[keys::ESC, "m", keys::UP, keys::UP, CLEAR, "-100", keys::TAB], wait_for: &["are delivered again"] },
-    Shot { name: "stream", args: None, size: (120, 38), keys: &[keys::ESC, keys::ESC, keys::ESC, "/analytics", keys::ENTER, keys::ENTER, "z", "z"], wait_for: &["the whole stream by id"] },
+    Shot {
+        name: "seek",
+        args: None,
+        size: (120, 38),
+        keys: &[keys::ESC, "m", keys::UP, keys::UP, CLEAR, "-100", keys::TAB],
+        wait_for: &["are delivered again"],
+    },
+    Shot {
+        name: "stream",
+        args: None,
+        size: (120, 38),
+        keys: &[keys::ESC, keys::ESC, keys::ESC, "/analytics", keys::ENTER, keys::ENTER, "z", "z"],
+        wait_for: &["the whole stream by id"],
+    },
     Shot { name: "small", args: None, size: (80, 24), keys: &["z"], wait_for: &["Consumers"] },
 ];
 
@@ -56,21 +80,11 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let done = match args[..] {
-        [
-            "--once",
-            out,
-            size,
-            wait,
-            keys,
-            "--",
-            program,
-            ref args @ ..,
-        ] => once::run(out, size, wait, keys, program, args),
+        ["--once", out, size, wait, keys, "--", program, ref args @ ..] => {
+            once::run(out, size, wait, keys, program, args)
+        }
         [binary, out] => tour(Path::new(binary), Path::new(out)),
-        _ => Err(
-            "usage: screenshots BINARY FOLDER | --once OUT.png COLSxROWS WAIT KEYS -- PROGRAM ARGS"
-                .into(),
-        ),
+        _ => Err("usage: screenshots BINARY FOLDER | --once OUT.png COLSxROWS WAIT KEYS -- PROGRAM ARGS".into()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -93,15 +107,9 @@ fn tour(binary: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
             }
             running = Some(start(&binary, args, shot.size));
         }
-        let terminal = running
-            .as_mut()
-            .ok_or("the first shot must say how to start the program")?;
+        let terminal = running.as_mut().ok_or("the first shot must say how to start the program")?;
         pose(terminal, shot);
-        save(
-            &renderer,
-            terminal,
-            &out.join(shot.name).with_extension("png"),
-        )?;
+        save(&renderer, terminal, &out.join(shot.name).with_extension("png"))?;
     }
     running.into_iter().for_each(quit);
     Ok(())
@@ -110,19 +118,13 @@ fn tour(binary: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
 fn start(binary: &Path, args: &[&str], size: (u16, u16)) -> Terminal {
     // Times of day in a picture should not tell where it was made.
     let terminal = Terminal::start(binary, args, size, &[("TZ", "UTC")]);
-    terminal.wait_for("a first screen", LIMIT, |screen| {
-        !text_of(screen).trim().is_empty()
-    });
+    terminal.wait_for("a first screen", LIMIT, |screen| !text_of(screen).trim().is_empty());
     terminal
 }
 
 fn pose(terminal: &mut Terminal, shot: &Shot) {
     let (cols, rows) = shot.size;
-    if (
-        terminal.screen().size().1.get(),
-        terminal.screen().size().0.get(),
-    ) != shot.size
-    {
+    if (terminal.screen().size().1.get(), terminal.screen().size().0.get()) != shot.size {
         terminal.resize(cols, rows);
     }
     for step in shot.keys {
@@ -146,10 +148,7 @@ fn save(renderer: &Renderer, terminal: &Terminal, png: &Path) -> Result<(), Box<
     // One look at the screen for both, or they might differ.
     let screen = terminal.screen();
     std::fs::write(png, renderer.png(&screen)?)?;
-    std::fs::write(
-        png.with_extension("txt"),
-        text_of(&screen).trim_end().to_owned() + "\n",
-    )?;
+    std::fs::write(png.with_extension("txt"), text_of(&screen).trim_end().to_owned() + "\n")?;
     println!("{}", png.display());
     Ok(())
 }

@@ -23,7 +23,9 @@ pub async fn carry_out(
     progress: impl Fn(Progress),
 ) -> Outcome {
     let path = journal::default_path(|name| std::env::var(name).ok());
-    let opened = path.ok_or_else(|| io::Error::other("neither XDG_STATE_HOME nor HOME is set")).and_then(|path| Journal::open(&path));
+    let opened = path
+        .ok_or_else(|| io::Error::other("neither XDG_STATE_HOME nor HOME is set"))
+        .and_then(|path| Journal::open(&path));
     let mut journal = match opened {
         Ok(journal) => journal,
         Err(error) => return Outcome::refused(format!("the journal cannot be written: {error}")),

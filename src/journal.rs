@@ -1,12 +1,7 @@
 //! The journal of actions: one JSON line before something is sent, one after, each on the disk before anything else happens. If it
 //! cannot be written, nothing is done.
 
-use crate::core::{
-    name::Name,
-    outcome::Outcome,
-    plan::Plan,
-    time::rfc3339,
-};
+use crate::core::{name::Name, outcome::Outcome, plan::Plan, time::rfc3339};
 use serde_json::{Value, json};
 use std::{
     fs::{DirBuilder, File, OpenOptions},
@@ -25,7 +20,8 @@ pub struct Journal {
 /// Where the journal lies: `$XDG_STATE_HOME/pelwatch/journal.jsonl`, or below `~/.local/state`. `env` looks up a variable.
 pub fn default_path(env: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let set = |name: &str| env(name).filter(|value| Path::new(value).is_absolute());
-    let state = set("XDG_STATE_HOME").map(PathBuf::from).or_else(|| Some(PathBuf::from(set("HOME")?).join(".local/state")))?;
+    let state =
+        set("XDG_STATE_HOME").map(PathBuf::from).or_else(|| Some(PathBuf::from(set("HOME")?).join(".local/state")))?;
     Some(state.join("pelwatch").join("journal.jsonl"))
 }
 
@@ -114,7 +110,9 @@ fn rows(plan: &Plan) -> Value {
         Plan::Undo(plan) => &plan.rows,
         Plan::Seek(_) | Plan::Consumer(_) => return Value::Null,
     };
-    let row = |row: &crate::core::model::PendingRow| json!([row.id.to_string(), row.owner.as_ref().map(name), row.idle_ms, row.deliveries]);
+    let row = |row: &crate::core::model::PendingRow| {
+        json!([row.id.to_string(), row.owner.as_ref().map(name), row.idle_ms, row.deliveries])
+    };
     json!({"complete": rows.len() <= ROWS, "entries": rows.iter().take(ROWS).map(row).collect::<Vec<_>>()})
 }
 
@@ -139,7 +137,9 @@ fn name(name: &Name) -> Value {
 pub fn tail(path: &Path, most: usize) -> Vec<String> {
     let Ok(text) = std::fs::read_to_string(path) else { return Vec::new() };
     let field = |value: &Value| crate::core::name::visible(value.as_str().unwrap_or_default().as_bytes());
-    let subject = |line: &Value| format!("{} {}/{}", field(&line["action"]), field(&line["stream"]["text"]), field(&line["group"]["text"]));
+    let subject = |line: &Value| {
+        format!("{} {}/{}", field(&line["action"]), field(&line["stream"]["text"]), field(&line["group"]["text"]))
+    };
     let (mut lines, mut begun): (Vec<String>, Vec<Value>) = (Vec::new(), Vec::new());
     for line in text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
         if line["event"] == "begin" {
@@ -186,7 +186,9 @@ mod tests {
 
     #[test]
     fn its_place_follows_the_state_folder() {
-        let with = |pairs: &'static [(&str, &str)]| default_path(|name| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned()));
+        let with = |pairs: &'static [(&str, &str)]| {
+            default_path(|name| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned()))
+        };
         assert_eq!(with(&[("XDG_STATE_HOME", "/s"), ("HOME", "/h")]), Some("/s/pelwatch/journal.jsonl".into()));
         assert_eq!(with(&[("HOME", "/h")]), Some("/h/.local/state/pelwatch/journal.jsonl".into()));
         assert_eq!(with(&[]), None);

@@ -3,7 +3,10 @@
 #![forbid(unsafe_code)]
 
 use clap::Parser;
-use pelwatch::{cli::{Cli, Command}, run};
+use pelwatch::{
+    cli::{Cli, Command},
+    run,
+};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {

@@ -1,17 +1,21 @@
 //! From the command line to an exit code: 0 done, 2 bad usage, 3 server not reached.
 
 use crate::{
+    act::carry_out,
     cli::{ActArgs, ClaimArgs, DemoArgs, ScreenArgs, SeekArgs, ServerArgs, ServerFlags, SnapshotArgs, WatchArgs},
     clock::Clock,
     core::{
         id::EntryId,
         name::{Name, visible},
         outcome::Outcome,
-        plan::{Plan, claim::ClaimAsk, seek::{Place, SeekAsk}},
+        plan::{
+            Plan,
+            claim::ClaimAsk,
+            seek::{Place, SeekAsk},
+        },
         store::Settings,
     },
     demo::{self, PrivateServer},
-    act::carry_out,
     report,
     source::{Executor, Link, LinkFault, Planner, Stop, Target, TargetError, target::Parts},
     tui::{self, Options, Theme},
@@ -82,7 +86,9 @@ fn reach(url: Option<String>, flags: &ServerFlags) -> Result<Target, Failure> {
         (one, other) => one.or_else(|| other.clone()),
     };
     let password = match (&flags.password, flags.askpass) {
-        (Some(_), true) => return Err(Failure::Usage("give the password with -a or with --askpass, not both".to_owned())),
+        (Some(_), true) => {
+            return Err(Failure::Usage("give the password with -a or with --askpass, not both".to_owned()));
+        }
         (Some(password), false) => Some(password.clone()),
         (None, true) => Some(crate::tui::askpass()?),
         (None, false) => std::env::var("REDISCLI_AUTH").ok().filter(|password| !password.is_empty()),
@@ -175,7 +181,8 @@ fn theme(args: &ScreenArgs) -> Theme {
 /// When the server is not reached, there is no terminal, or a task panics.
 pub async fn dashboard(server: &ServerArgs, watch: &WatchArgs, screen: &ScreenArgs) -> Result<(), Failure> {
     let (may_act, why_read_only) = permission(screen, false);
-    let options = Options { settings: settings(watch)?, interval: watch.interval, theme: theme(screen), may_act, why_read_only };
+    let options =
+        Options { settings: settings(watch)?, interval: watch.interval, theme: theme(screen), may_act, why_read_only };
     tui::dashboard(target(server)?, options, Clock::start(), JoinSet::new()).await
 }
 
@@ -205,7 +212,8 @@ pub async fn demo(args: &DemoArgs) -> Result<(), Failure> {
     });
     if io::stdout().is_terminal() {
         let (may_act, why_read_only) = permission(&args.screen, true);
-        let options = Options { settings, interval: Duration::from_secs(1), theme: theme(&args.screen), may_act, why_read_only };
+        let options =
+            Options { settings, interval: Duration::from_secs(1), theme: theme(&args.screen), may_act, why_read_only };
         return tui::dashboard(Target::unix(server.socket())?, options, Clock::start(), workload).await;
     }
     tokio::select! {
@@ -272,7 +280,8 @@ pub async fn claim(args: &ClaimArgs) -> Result<(), Failure> {
 /// When the server is not reached, the plan is refused, or the outcome is unknown.
 pub async fn seek(args: &SeekArgs) -> Result<(), Failure> {
     let target = reach(None, &args.server)?;
-    let place = Place::parse(&args.to).map_err(|help| Failure::Usage(format!("--to {}: {help}", visible(args.to.as_bytes()))))?;
+    let place = Place::parse(&args.to)
+        .map_err(|help| Failure::Usage(format!("--to {}: {help}", visible(args.to.as_bytes()))))?;
     let expected = match &args.expect_cursor {
         None => None,
         Some(text) => {
@@ -280,7 +289,8 @@ pub async fn seek(args: &SeekArgs) -> Result<(), Failure> {
             Some(EntryId::parse(text.as_bytes()).ok_or_else(wrong)?)
         }
     };
-    let ask = SeekAsk { key: exact_name(&args.stream)?, group: exact_name(&args.group)?, place, beyond_end: args.beyond_end };
+    let ask =
+        SeekAsk { key: exact_name(&args.stream)?, group: exact_name(&args.group)?, place, beyond_end: args.beyond_end };
     let mut desk = Desk::open(&args.act, target).await?;
     let mut plan = desk.planner().seek(ask).await?;
     if let Some(expected) = expected
@@ -321,7 +331,8 @@ impl Desk {
     }
 
     async fn finish(mut self, plan: Plan) -> Result<(), Failure> {
-        let outcome = if self.act.execute && plan.refused().is_none() { Some(self.execute(&plan).await?) } else { None };
+        let outcome =
+            if self.act.execute && plan.refused().is_none() { Some(self.execute(&plan).await?) } else { None };
         let text = match (&plan, self.act.json) {
             (Plan::Claim(plan), true) => format!("{:#}\n", report::plans::claim_json(plan, outcome.as_ref())),
             (Plan::Seek(plan), true) => format!("{:#}\n", report::plans::seek_json(plan, outcome.as_ref())),

@@ -16,10 +16,7 @@ const LIMIT: Duration = Duration::from_secs(20);
 
 /// Asks over a connection of its own; `None` while there is no such answer (yet).
 fn ask<T: FromRedisValue>(socket: &Path, line: &str) -> Option<T> {
-    let mut connection = Client::open(ConnectionAddr::Unix(socket.to_owned()))
-        .ok()?
-        .get_connection()
-        .ok()?;
+    let mut connection = Client::open(ConnectionAddr::Unix(socket.to_owned())).ok()?.get_connection().ok()?;
     let mut command = redis::Cmd::new();
     line.split_whitespace().for_each(|word| {
         command.arg(word);
@@ -29,8 +26,7 @@ fn ask<T: FromRedisValue>(socket: &Path, line: &str) -> Option<T> {
 
 /// The number of pending entries of a group; `None` while there is no such group.
 fn pending(socket: &Path, stream: &str, group: &str) -> Option<i64> {
-    let (total, ..): (i64, Value, Value, Value) =
-        ask(socket, &format!("XPENDING {stream} {group}"))?;
+    let (total, ..): (i64, Value, Value, Value) = ask(socket, &format!("XPENDING {stream} {group}"))?;
     Some(total)
 }
 
@@ -51,8 +47,7 @@ fn the_private_server_is_private_and_leaves_nothing_behind() {
         let (folder, pid) = (server.folder().to_owned(), server.pid());
         assert!(server.socket().starts_with(&folder) && server.socket().exists());
         for (setting, value) in [("port", "0"), ("save", ""), ("appendonly", "no")] {
-            let answer: Vec<String> =
-                ask(server.socket(), &format!("CONFIG GET {setting}")).unwrap();
+            let answer: Vec<String> = ask(server.socket(), &format!("CONFIG GET {setting}")).unwrap();
             assert_eq!(answer, [setting, value], "{found}");
         }
         assert!(process_exists(pid));
@@ -88,11 +83,7 @@ fn the_workload_runs_until_the_server_goes_away() {
         assert!(!workload.is_finished());
 
         drop(server);
-        wait_until(
-            "the workload notices that the server is gone",
-            LIMIT,
-            || workload.is_finished(),
-        );
+        wait_until("the workload notices that the server is gone", LIMIT, || workload.is_finished());
         let error = workload.join().unwrap();
         assert!(matches!(error, DemoError::Workload(_)), "{error}");
     }

@@ -14,31 +14,19 @@ static FILE: Mutex<()> = Mutex::new(());
 /// Where the part between two markers begins and ends.
 fn part(text: &str, name: &str) -> (usize, usize) {
     let (open, close) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
-    let start = text
-        .find(&open)
-        .unwrap_or_else(|| panic!("README.md has no line {open}"))
-        + open.len();
-    let end = start
-        + text[start..]
-            .find(&close)
-            .unwrap_or_else(|| panic!("README.md has no {close}"));
+    let start = text.find(&open).unwrap_or_else(|| panic!("README.md has no line {open}")) + open.len();
+    let end = start + text[start..].find(&close).unwrap_or_else(|| panic!("README.md has no {close}"));
     (start, end)
 }
 
 fn compare(name: &str, table: &str) {
-    let _guard = FILE
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let _guard = FILE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let text = fs::read_to_string(README).expect("README.md is there");
     let (start, end) = part(&text, name);
     // Markdown needs a blank line between a comment and a table
     let wanted = format!("\n{table}\n");
     if std::env::var_os("PELWATCH_UPDATE").is_some_and(|value| value == "1") {
-        fs::write(
-            README,
-            format!("{}{wanted}{}", &text[..start], &text[end..]),
-        )
-        .expect("README.md can be written");
+        fs::write(README, format!("{}{wanted}{}", &text[..start], &text[end..])).expect("README.md can be written");
         return;
     }
     assert!(
@@ -59,10 +47,7 @@ fn the_readme_lists_the_symptoms() {
 
 /// Cells of each row; a bar inside a cell would make one more.
 fn columns(table: &str) -> Vec<usize> {
-    table
-        .lines()
-        .map(|line| line.matches('|').count() - 1)
-        .collect()
+    table.lines().map(|line| line.matches('|').count() - 1).collect()
 }
 
 #[test]
@@ -74,15 +59,7 @@ fn the_tables_are_whole() {
     assert_eq!(table.lines().count(), symptoms::ids().count() + 2);
     assert!(columns(&table).iter().all(|count| *count == 5), "{table}");
     for about in symptoms::all() {
-        assert!(
-            !about.levels.is_empty() && about.levels.is_sorted(),
-            "{}",
-            about.id
-        );
-        assert!(
-            !about.says.is_empty() && !about.cause.is_empty() && !about.remedy.is_empty(),
-            "{}",
-            about.id
-        );
+        assert!(!about.levels.is_empty() && about.levels.is_sorted(), "{}", about.id);
+        assert!(!about.says.is_empty() && !about.cause.is_empty() && !about.remedy.is_empty(), "{}", about.id);
     }
 }

@@ -27,73 +27,21 @@ use scenes::*;
 /// Something that happens to the server.
 #[derive(Clone, Debug)]
 enum Change {
-    Add {
-        key: usize,
-        count: u64,
-    },
-    Delete {
-        key: usize,
-        nth: usize,
-    },
-    Trim {
-        key: usize,
-        keep: usize,
-    },
-    DropStream {
-        key: usize,
-    },
-    FaultStream {
-        key: usize,
-        fault: usize,
-    },
-    Create {
-        key: usize,
-        group: usize,
-    },
-    DropGroup {
-        key: usize,
-        group: usize,
-    },
-    Read {
-        key: usize,
-        group: usize,
-        consumer: usize,
-        count: usize,
-    },
-    Ack {
-        key: usize,
-        group: usize,
-        nth: usize,
-    },
-    Claim {
-        key: usize,
-        group: usize,
-        consumer: usize,
-    },
-    Release {
-        key: usize,
-        group: usize,
-        fatal: bool,
-    },
-    Seek {
-        key: usize,
-        group: usize,
-        to: u64,
-    },
-    DropConsumer {
-        key: usize,
-        group: usize,
-    },
-    Lag {
-        key: usize,
-        group: usize,
-        lag: Known<i64>,
-        read: Known<i64>,
-    },
-    Denied {
-        key: usize,
-        group: usize,
-    },
+    Add { key: usize, count: u64 },
+    Delete { key: usize, nth: usize },
+    Trim { key: usize, keep: usize },
+    DropStream { key: usize },
+    FaultStream { key: usize, fault: usize },
+    Create { key: usize, group: usize },
+    DropGroup { key: usize, group: usize },
+    Read { key: usize, group: usize, consumer: usize, count: usize },
+    Ack { key: usize, group: usize, nth: usize },
+    Claim { key: usize, group: usize, consumer: usize },
+    Release { key: usize, group: usize, fatal: bool },
+    Seek { key: usize, group: usize, to: u64 },
+    DropConsumer { key: usize, group: usize },
+    Lag { key: usize, group: usize, lag: Known<i64>, read: Known<i64> },
+    Denied { key: usize, group: usize },
 }
 
 /// Something that happens to pelwatch.
@@ -150,10 +98,8 @@ fn change() -> impl Strategy<Value = Change> {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let bound: Vec<Key> = pelwatch::app::keymap::BINDINGS
-        .iter()
-        .flat_map(|binding| binding.keys.iter().copied())
-        .collect();
+    let bound: Vec<Key> =
+        pelwatch::app::keymap::BINDINGS.iter().flat_map(|binding| binding.keys.iter().copied()).collect();
     let key = prop_oneof![
         6 => select(bound),
         1 => any::<char>().prop_map(Key::Char),
@@ -223,8 +169,7 @@ fn apply(world: &mut World, change: &Change, at: i64) {
         Change::Delete { nth, .. } => {
             if let Some(entry) = stream.ids.iter().nth(*nth).copied() {
                 stream.ids.remove(&entry);
-                stream.max_deleted =
-                    Known::Is(stream.max_deleted.value().unwrap_or_default().max(entry));
+                stream.max_deleted = Known::Is(stream.max_deleted.value().unwrap_or_default().max(entry));
             }
         }
         Change::Trim { keep, .. } => {
@@ -239,27 +184,13 @@ fn apply(world: &mut World, change: &Change, at: i64) {
         Change::DropGroup { group, .. } => {
             stream.groups.remove(&names[*group]);
         }
-        Change::Read {
-            group,
-            consumer,
-            count,
-            ..
-        } => {
+        Change::Read { group, consumer, count, .. } => {
             let Some(group) = stream.groups.get_mut(&names[*group]) else {
                 return;
             };
-            let entries: Vec<EntryId> = stream
-                .ids
-                .range(group.cursor..)
-                .filter(|entry| **entry > group.cursor)
-                .take(*count)
-                .copied()
-                .collect();
-            if !group
-                .consumers
-                .iter()
-                .any(|worker| worker.name == names[*consumer])
-            {
+            let entries: Vec<EntryId> =
+                stream.ids.range(group.cursor..).filter(|entry| **entry > group.cursor).take(*count).copied().collect();
+            if !group.consumers.iter().any(|worker| worker.name == names[*consumer]) {
                 group.consumer(names[*consumer].clone(), -at, None);
             }
             for entry in entries {
@@ -275,18 +206,13 @@ fn apply(world: &mut World, change: &Change, at: i64) {
                 group.pending.remove(&entry);
             }
         }
-        Change::Claim {
-            group, consumer, ..
-        } => {
+        Change::Claim { group, consumer, .. } => {
             let Some(group) = stream.groups.get_mut(&names[*group]) else {
                 return;
             };
             for held in group.pending.values_mut() {
-                (held.owner, held.delivered, held.count) = (
-                    Some(names[*consumer].clone()),
-                    at,
-                    held.count.saturating_add(1),
-                );
+                (held.owner, held.delivered, held.count) =
+                    (Some(names[*consumer].clone()), at, held.count.saturating_add(1));
             }
         }
         Change::Release { group, fatal, .. } => {
@@ -294,8 +220,7 @@ fn apply(world: &mut World, change: &Change, at: i64) {
                 return;
             };
             if let Some(held) = group.pending.values_mut().next() {
-                (held.owner, held.count) =
-                    (None, if *fatal { FATAL_DELIVERIES } else { held.count });
+                (held.owner, held.count) = (None, if *fatal { FATAL_DELIVERIES } else { held.count });
             }
         }
         Change::Seek { group, to, .. } => {
@@ -309,14 +234,10 @@ fn apply(world: &mut World, change: &Change, at: i64) {
                 return;
             };
             if let Some(worker) = group.consumers.pop() {
-                group
-                    .pending
-                    .retain(|_, held| held.owner.as_ref() != Some(&worker.name));
+                group.pending.retain(|_, held| held.owner.as_ref() != Some(&worker.name));
             }
         }
-        Change::Lag {
-            group, lag, read, ..
-        } => {
+        Change::Lag { group, lag, read, .. } => {
             let Some(group) = stream.groups.get_mut(&names[*group]) else {
                 return;
             };
@@ -348,11 +269,7 @@ fn assert_strip_fits(scene: &Scene) {
     for line in view.strip.iter().take(pictures) {
         let cells: usize = line.iter().map(|span| width(&span.text)).sum();
         let text: String = line.iter().map(|span| span.text.as_str()).collect();
-        assert!(
-            cells <= room,
-            "{cells} cells of {room} in {:?}: {text:?}",
-            view.zoom
-        );
+        assert!(cells <= room, "{cells} cells of {room} in {:?}: {text:?}", view.zoom);
     }
 }
 
@@ -380,21 +297,11 @@ fn play(steps: Vec<Step>) {
             }
             Step::Down => {
                 let retry_at = Mono(scene.at + 1000);
-                scene.send(Msg::Down {
-                    why: "reset by peer".into(),
-                    retry_at,
-                    tries: 1,
-                });
+                scene.send(Msg::Down { why: "reset by peer".into(), retry_at, tries: 1 });
             }
             Step::Payload(bytes) => {
-                if let Some(pelwatch::app::Overlay::Entry { key, id, .. }) =
-                    scene.app.overlay.clone()
-                {
-                    scene.send(Msg::Entry(EntryPayload {
-                        key,
-                        id,
-                        fields: Ok(Some(vec![(bytes.clone(), bytes)])),
-                    }));
+                if let Some(pelwatch::app::Overlay::Entry { key, id, .. }) = scene.app.overlay.clone() {
+                    scene.send(Msg::Entry(EntryPayload { key, id, fields: Ok(Some(vec![(bytes.clone(), bytes)])) }));
                 }
             }
             Step::Draw(columns, rows) => {
@@ -404,15 +311,7 @@ fn play(steps: Vec<Step>) {
             }
         }
     }
-    for size in [
-        (200, 60),
-        (120, 40),
-        (80, 24),
-        (40, 10),
-        (41, 11),
-        (1, 1),
-        (3, 2),
-    ] {
+    for size in [(200, 60), (120, 40), (80, 24), (40, 10), (41, 11), (1, 1), (3, 2)] {
         assert_sound(&scene.draw(size, theme), false);
         assert_strip_fits(&scene);
     }
@@ -420,15 +319,8 @@ fn play(steps: Vec<Step>) {
 
 /// A few by default; `PROPTEST_CASES=5000` looks longer.
 fn config() -> ProptestConfig {
-    let cases = std::env::var("PROPTEST_CASES")
-        .ok()
-        .and_then(|cases| cases.parse().ok())
-        .unwrap_or(64);
-    ProptestConfig {
-        cases,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    }
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(64);
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 
 proptest! {

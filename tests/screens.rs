@@ -31,10 +31,8 @@ fn see(name: &str, scene: &mut Scene, sizes: &[(u16, u16)]) {
     for size in ALL {
         assert_sound(&scene.draw(size, theme), is_stale(scene));
     }
-    let pictures: Vec<String> = sizes
-        .iter()
-        .map(|size| format!("{}x{}\n{}", size.0, size.1, text(&scene.draw(*size, theme))))
-        .collect();
+    let pictures: Vec<String> =
+        sizes.iter().map(|size| format!("{}x{}\n{}", size.0, size.1, text(&scene.draw(*size, theme)))).collect();
     compare(name, &pictures.join("\n"));
 }
 
@@ -113,9 +111,7 @@ fn keys_that_cannot_be_shown() {
 #[test]
 fn scan_is_refused() {
     let mut world = seed();
-    world.scan_fault = Some(Fault::Denied(
-        "NOPERM this user has no permissions to run the 'scan' command".into(),
-    ));
+    world.scan_fault = Some(Fault::Denied("NOPERM this user has no permissions to run the 'scan' command".into()));
     see("scan_denied", &mut scene(world, 2), &MAIN);
 }
 
@@ -148,12 +144,7 @@ fn the_strip_of_the_seed_reads_as_it_must() {
     let picture = text(&scene.draw(LARGE, Theme::full()));
     let rows: Vec<&str> = picture.lines().collect();
     let words: Vec<&str> = rows[2].split_whitespace().collect();
-    assert_eq!(
-        words,
-        [
-            "│", "✓1-0", "✓2-0", "◆3-0", "◆4-0", "┃", "·5-0", "·6-0", "│"
-        ]
-    );
+    assert_eq!(words, ["│", "✓1-0", "✓2-0", "◆3-0", "◆4-0", "┃", "·5-0", "·6-0", "│"]);
     let words: Vec<&str> = rows[3].split_whitespace().collect();
     assert_eq!(words, ["│", "c1", "c2", "▲", "cursor", "4-0", "│"]);
 }
@@ -189,8 +180,7 @@ fn what_is_acked_counts_no_entry_that_is_gone() {
     // 1-0 is acknowledged, 3-0 was deleted while it was pending, 9-0 is pending ahead of the cursor
     let mut scene = odd_pending();
     assert!(
-        text(&scene.draw(LARGE, Theme::full()))
-            .contains("11 retained of 12 added   ✓ 1 acked   ◆ 7 pending   · 5 new")
+        text(&scene.draw(LARGE, Theme::full())).contains("11 retained of 12 added   ✓ 1 acked   ◆ 7 pending   · 5 new")
     );
 }
 
@@ -198,20 +188,9 @@ fn what_is_acked_counts_no_entry_that_is_gone() {
 fn every_kind_of_lag() {
     let mut scene = lags();
     see("lags", &mut scene, &ALL);
-    for (name, place) in [
-        ("at_least_or_exact", 1),
-        ("reported", 2),
-        ("negative", 3),
-        ("nil", 4),
-        ("beyond", 5),
-    ] {
+    for (name, place) in [("at_least_or_exact", 1), ("reported", 2), ("negative", 3), ("nil", 4), ("beyond", 5)] {
         let mut group = scene.clone();
-        group
-            .keys("s")
-            .keys("g")
-            .keys(&"j".repeat(place))
-            .keys("<Enter>")
-            .tick();
+        group.keys("s").keys("g").keys(&"j".repeat(place)).keys("<Enter>").tick();
         see(&format!("lag_{name}"), &mut group, &[USUAL]);
     }
 }
@@ -236,16 +215,7 @@ fn names_long_wide_and_hostile() {
         for keys in ["?", "<Tab><Enter>", "<BackTab><Enter>", "e", "y", "Y"] {
             let mut over = group.clone();
             over.keys(keys);
-            for size in [
-                LARGE,
-                USUAL,
-                SMALL,
-                (81, 25),
-                (79, 23),
-                (41, 10),
-                (99, 30),
-                (100, 30),
-            ] {
+            for size in [LARGE, USUAL, SMALL, (81, 25), (79, 23), (41, 10), (99, 30), (100, 30)] {
                 assert_sound(&over.draw(size, Theme::full()), false);
             }
         }
@@ -300,12 +270,7 @@ fn what_happened() {
         group.pending.remove(&id("3-0"));
     });
     scene.run(1, |world, _| {
-        world
-            .streams
-            .get_mut(&"Orders".into())
-            .unwrap()
-            .groups
-            .clear();
+        world.streams.get_mut(&"Orders".into()).unwrap().groups.clear();
     });
     see("absent_group", &mut scene, &ALL);
     scene.keys("e");
@@ -325,13 +290,7 @@ fn an_entry_in_every_form() {
     let binary: Vec<u8> = (0..70).map(|n| n as u8 ^ 0xa5).collect();
     let hostile = hostile_name();
     for (name, fields) in [
-        (
-            "json",
-            Ok(Some(vec![
-                field(b"event", b"created"),
-                field(b"payload", json),
-            ])),
-        ),
+        ("json", Ok(Some(vec![field(b"event", b"created"), field(b"payload", json)]))),
         (
             "text",
             Ok(Some(vec![
@@ -340,35 +299,14 @@ fn an_entry_in_every_form() {
                 field(b"", b""),
             ])),
         ),
-        (
-            "binary",
-            Ok(Some(vec![
-                field(b"blob", &binary),
-                field(hostile.bytes(), hostile.bytes()),
-            ])),
-        ),
-        (
-            "large",
-            Ok(Some(vec![field(b"text", &b"word ".repeat(8000))])),
-        ),
+        ("binary", Ok(Some(vec![field(b"blob", &binary), field(hostile.bytes(), hostile.bytes())]))),
+        ("large", Ok(Some(vec![field(b"text", &b"word ".repeat(8000))]))),
         ("gone", Ok(None)),
         ("denied", Err(Fault::Denied("NOPERM".into()))),
     ] {
-        let payload = EntryPayload {
-            key: "Orders".into(),
-            id: id("3-0"),
-            fields,
-        };
+        let payload = EntryPayload { key: "Orders".into(), id: id("3-0"), fields };
         scene.send(Msg::Entry(payload));
-        see(
-            &format!("entry_{name}"),
-            &mut scene,
-            if name == "json" {
-                &[LARGE, USUAL, SMALL]
-            } else {
-                &[USUAL]
-            },
-        );
+        see(&format!("entry_{name}"), &mut scene, if name == "json" { &[LARGE, USUAL, SMALL] } else { &[USUAL] });
     }
 }
 
@@ -444,12 +382,7 @@ fn ascii_means_every_cell() {
         for size in ALL {
             let drawn = scene.draw(size, theme);
             for cell in &drawn.content {
-                assert!(
-                    cell.symbol().is_ascii(),
-                    "{:?} in\n{}",
-                    cell.symbol(),
-                    text(&drawn)
-                );
+                assert!(cell.symbol().is_ascii(), "{:?} in\n{}", cell.symbol(), text(&drawn));
             }
         }
     }
@@ -472,18 +405,8 @@ fn every_scene_is_sound_at_odd_sizes() {
     for scene in &mut plain_scenes() {
         // a box over old data is bright: it is what the user just opened
         let stale = is_stale(scene) && scene.app.overlay.is_none();
-        for size in [
-            (40, 10),
-            (41, 11),
-            (57, 17),
-            (99, 29),
-            (100, 30),
-            (101, 31),
-            (200, 60),
-            (39, 10),
-            (40, 9),
-            (1, 1),
-        ] {
+        for size in [(40, 10), (41, 11), (57, 17), (99, 29), (100, 30), (101, 31), (200, 60), (39, 10), (40, 9), (1, 1)]
+        {
             assert_sound(&scene.draw(size, Theme::full()), stale);
         }
     }
@@ -505,9 +428,12 @@ fn a_box_cuts_no_wide_letter_in_half() {
     let group = world.stream("注文", counted(60)).group("請求", "50-0");
     for n in 1..=40 {
         let name = format!("{}{}", "a".repeat(n % 2), "消".repeat(30));
-        group
-            .consumer(format!("{name}{n}").as_str(), 100, None)
-            .holds(format!("{name}{n}").as_str(), &format!("{n}-0"), 200, 1);
+        group.consumer(format!("{name}{n}").as_str(), 100, None).holds(
+            format!("{name}{n}").as_str(),
+            &format!("{n}-0"),
+            200,
+            1,
+        );
     }
     let mut scene = scene(world, 3);
     scene.keys("<Enter>").ticks(2);

@@ -7,6 +7,16 @@ mod support;
 mod actions;
 #[path = "terminal/arguments.rs"]
 mod arguments;
+#[path = "terminal/demo.rs"]
+mod demo;
+#[path = "terminal/faults.rs"]
+mod faults;
+#[path = "terminal/harmless.rs"]
+mod harmless;
+#[path = "terminal/hostile.rs"]
+mod hostile;
+#[path = "terminal/keys.rs"]
+mod keys;
 #[path = "terminal/leaving.rs"]
 mod leaving;
 #[path = "terminal/live.rs"]
@@ -17,15 +27,5 @@ mod outages;
 mod passwords;
 #[path = "terminal/resize.rs"]
 mod resize;
-#[path = "terminal/hostile.rs"]
-mod hostile;
-#[path = "terminal/harmless.rs"]
-mod harmless;
-#[path = "terminal/faults.rs"]
-mod faults;
-#[path = "terminal/keys.rs"]
-mod keys;
-#[path = "terminal/demo.rs"]
-mod demo;
 #[path = "terminal/session.rs"]
 mod session;

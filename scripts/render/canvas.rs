@@ -38,10 +38,7 @@ pub struct Canvas {
 impl Canvas {
     /// An empty framed sheet.
     pub fn new(cols: u32, rows: u32) -> Self {
-        let (width, height) = (
-            cols * CELL_WIDTH + 2 * PADDING,
-            rows * CELL_HEIGHT + 2 * PADDING,
-        );
+        let (width, height) = (cols * CELL_WIDTH + 2 * PADDING, rows * CELL_HEIGHT + 2 * PADDING);
         let mut canvas = Self { svg: String::new() };
         canvas.put(format_args!(
             "<svg xmlns='http://www.w3.org/2000/svg' width='{width}' height='{height}'>\n\
@@ -65,16 +62,12 @@ impl Canvas {
 
     /// A dot.
     pub fn dot(&mut self, x: f32, y: f32, radius: f32, fill: Rgb) {
-        self.put(format_args!(
-            "<circle cx='{x}' cy='{y}' r='{radius}' fill='{fill}'/>\n"
-        ));
+        self.put(format_args!("<circle cx='{x}' cy='{y}' r='{radius}' fill='{fill}'/>\n"));
     }
 
     /// A line one pixel wide along an SVG path, counted from the given corner.
     pub fn stroke(&mut self, x: u32, y: u32, path: &str, colour: Rgb) {
-        self.put(format_args!(
-            "<path transform='translate({x} {y})' d='{path}' fill='none' stroke='{colour}'/>\n"
-        ));
+        self.put(format_args!("<path transform='translate({x} {y})' d='{path}' fill='none' stroke='{colour}'/>\n"));
     }
 
     /// Text from the left edge of a cell on.
@@ -84,13 +77,7 @@ impl Canvas {
 
     /// What one cell holds, in its middle: another font's letter may be narrower or wider.
     pub fn centred(&mut self, cell: &Cell) {
-        self.letters(
-            cell.x + cell.width / 2,
-            cell.y,
-            "middle",
-            &cell.text,
-            cell.style,
-        );
+        self.letters(cell.x + cell.width / 2, cell.y, "middle", &cell.text, cell.style);
     }
 
     /// The finished document.
@@ -103,20 +90,9 @@ impl Canvas {
         if text.is_empty() {
             return;
         }
-        let text = text
-            .replace('&', "&amp;")
-            .replace('<', "&lt;")
-            .replace('>', "&gt;");
-        let weight = if style.bold {
-            " font-weight='bold'"
-        } else {
-            ""
-        };
-        let slant = if style.italic {
-            " font-style='italic'"
-        } else {
-            ""
-        };
+        let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+        let weight = if style.bold { " font-weight='bold'" } else { "" };
+        let slant = if style.italic { " font-style='italic'" } else { "" };
         self.put(format_args!(
             "<text x='{x}' y='{}' text-anchor='{anchor}' fill='{}'{weight}{slant} \
              xml:space='preserve'>{text}</text>\n",

@@ -49,19 +49,9 @@ pub fn draw(canvas: &mut Canvas, cell: &Cell) -> bool {
 
 fn line(canvas: &mut Canvas, cell: &Cell, char: char) -> bool {
     if let Some(spec) = lookup(BOXES, char) {
-        arms(
-            canvas,
-            cell,
-            spec.map(|digit| [0, 1, 3][usize::from(digit - b'0')]),
-        );
+        arms(canvas, cell, spec.map(|digit| [0, 1, 3][usize::from(digit - b'0')]));
     } else if let Some([axis, thick, pieces]) = lookup(DASHES, char) {
-        dashes(
-            canvas,
-            cell,
-            axis == b'h',
-            u32::from(thick - b'0'),
-            u32::from(pieces - b'0'),
-        );
+        dashes(canvas, cell, axis == b'h', u32::from(thick - b'0'), u32::from(pieces - b'0'));
     } else if let Some((_, path)) = PATHS.iter().find(|(name, _)| *name == char) {
         canvas.stroke(cell.x, cell.y, path, cell.style.fg);
     } else {
@@ -72,9 +62,7 @@ fn line(canvas: &mut Canvas, cell: &Cell, char: char) -> bool {
 }
 
 fn lookup<const N: usize>(table: &str, char: char) -> Option<[u8; N]> {
-    let spec = table
-        .split_whitespace()
-        .find_map(|entry| entry.strip_prefix(char))?;
+    let spec = table.split_whitespace().find_map(|entry| entry.strip_prefix(char))?;
     spec.as_bytes().try_into().ok()
 }
 
@@ -82,18 +70,12 @@ fn arms(canvas: &mut Canvas, cell: &Cell, [left, right, up, down]: [u32; 4]) {
     let (x, y, fg) = (cell.x, cell.y, cell.style.fg);
     // Each arm goes on to the far side of the line it meets, or corners would have a notch.
     let (across, along) = (up.max(down) / 2, left.max(right) / 2);
-    for (thick, from, to) in [
-        (left, 0, MIDDLE.0 + across + 1),
-        (right, MIDDLE.0 - across, CELL_WIDTH),
-    ] {
+    for (thick, from, to) in [(left, 0, MIDDLE.0 + across + 1), (right, MIDDLE.0 - across, CELL_WIDTH)] {
         if thick > 0 {
             canvas.rect(x + from, y + MIDDLE.1 - thick / 2, to - from, thick, fg);
         }
     }
-    for (thick, from, to) in [
-        (up, 0, MIDDLE.1 + along + 1),
-        (down, MIDDLE.1 - along, CELL_HEIGHT),
-    ] {
+    for (thick, from, to) in [(up, 0, MIDDLE.1 + along + 1), (down, MIDDLE.1 - along, CELL_HEIGHT)] {
         if thick > 0 {
             canvas.rect(x + MIDDLE.0 - thick / 2, y + from, thick, to - from, fg);
         }
@@ -106,21 +88,9 @@ fn dashes(canvas: &mut Canvas, cell: &Cell, horizontal: bool, thick: u32, pieces
         let (from, to) = (piece * length / pieces, (piece + 1) * length / pieces);
         let (dash, gap) = ((to - from).div_ceil(2), (to - from) / 4);
         if horizontal {
-            canvas.rect(
-                cell.x + from + gap,
-                cell.y + MIDDLE.1 - thick / 2,
-                dash,
-                thick,
-                cell.style.fg,
-            );
+            canvas.rect(cell.x + from + gap, cell.y + MIDDLE.1 - thick / 2, dash, thick, cell.style.fg);
         } else {
-            canvas.rect(
-                cell.x + MIDDLE.0 - thick / 2,
-                cell.y + from + gap,
-                thick,
-                dash,
-                cell.style.fg,
-            );
+            canvas.rect(cell.x + MIDDLE.0 - thick / 2, cell.y + from + gap, thick, dash, cell.style.fg);
         }
     }
 }
@@ -138,13 +108,7 @@ fn block(canvas: &mut Canvas, cell: &Cell, char: char) -> bool {
         0x01..=0x08 => fill(0, h - eighths(h, code), w, eighths(h, code), fg),
         0x09..=0x0f => fill(0, 0, eighths(w, 0x10 - code), h, fg),
         0x10 => fill(w / 2, 0, w / 2, h, fg),
-        0x11..=0x13 => fill(
-            0,
-            0,
-            w,
-            h,
-            fg.mix(cell.style.bg, (code - 0x10) as f32 / 4.0),
-        ),
+        0x11..=0x13 => fill(0, 0, w, h, fg.mix(cell.style.bg, (code - 0x10) as f32 / 4.0)),
         0x14 => fill(0, 0, w, eighths(h, 1), fg),
         0x15 => fill(w - eighths(w, 1), 0, eighths(w, 1), h, fg),
         _ => {
@@ -161,22 +125,10 @@ fn block(canvas: &mut Canvas, cell: &Cell, char: char) -> bool {
 
 fn braille(canvas: &mut Canvas, cell: &Cell, char: char) -> bool {
     // The seventh and eighth dots were added below the first six, hence the order of the bits.
-    let places = [
-        (0, 0),
-        (0, 1),
-        (0, 2),
-        (1, 0),
-        (1, 1),
-        (1, 2),
-        (0, 3),
-        (1, 3),
-    ];
+    let places = [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (0, 3), (1, 3)];
     for (bit, (col, row)) in places.into_iter().enumerate() {
         if (u32::from(char) >> bit) & 1 == 1 {
-            let (x, y) = (
-                (cell.x + col * 5) as f32 + 2.5,
-                (cell.y + row * 5) as f32 + 2.5,
-            );
+            let (x, y) = ((cell.x + col * 5) as f32 + 2.5, (cell.y + row * 5) as f32 + 2.5);
             canvas.dot(x, y, 1.7, cell.style.fg);
         }
     }

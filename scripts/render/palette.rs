@@ -41,14 +41,8 @@ const ANSI: [Rgb; 16] = [
 impl Rgb {
     /// This colour with the given share, the rest the other one.
     pub fn mix(self, other: Self, share: f32) -> Self {
-        let part = |own: u8, other: u8| {
-            (f32::from(own) * share + f32::from(other) * (1.0 - share)).round() as u8
-        };
-        Self(
-            part(self.0, other.0),
-            part(self.1, other.1),
-            part(self.2, other.2),
-        )
+        let part = |own: u8, other: u8| (f32::from(own) * share + f32::from(other) * (1.0 - share)).round() as u8;
+        Self(part(self.0, other.0), part(self.1, other.1), part(self.2, other.2))
     }
 }
 
@@ -60,23 +54,14 @@ impl fmt::Display for Rgb {
 
 /// The look of a cell; the cursor is drawn as a cell turned inside out.
 pub fn style_of(cell: &Cell, cursor: bool) -> Style {
-    let (mut fg, mut bg) = (
-        resolve(cell.fgcolor(), FOREGROUND),
-        resolve(cell.bgcolor(), BACKGROUND),
-    );
+    let (mut fg, mut bg) = (resolve(cell.fgcolor(), FOREGROUND), resolve(cell.bgcolor(), BACKGROUND));
     if cell.inverse() != cursor {
         (fg, bg) = (bg, fg);
     }
     if cell.dim() {
         fg = fg.mix(bg, DIM);
     }
-    Style {
-        fg,
-        bg,
-        bold: cell.bold(),
-        italic: cell.italic(),
-        underline: cell.underline(),
-    }
+    Style { fg, bg, bold: cell.bold(), italic: cell.italic(), underline: cell.underline() }
 }
 
 fn resolve(colour: Color, default: Rgb) -> Rgb {

@@ -115,7 +115,8 @@ impl Dialog {
     /// What must be typed.
     pub fn phrase(&self) -> String {
         let shown = self.group.shown();
-        let plain = self.group.hex().is_none() && shown.len() <= LONGEST_TYPED && !shown.trim().is_empty() && shown.is_ascii();
+        let plain =
+            self.group.hex().is_none() && shown.len() <= LONGEST_TYPED && !shown.trim().is_empty() && shown.is_ascii();
         if plain { shown } else { format!("yes {}", self.group.bytes().len()) }
     }
 
@@ -141,7 +142,12 @@ impl Dialog {
     /// What is asked for, or what is wrong with the fields.
     pub fn ask(&self) -> Result<Ask, String> {
         let (key, group) = (self.key.clone(), self.group.clone());
-        let target = || self.targets.get(self.target).cloned().ok_or_else(|| "the group has no other consumer to give them to".to_owned());
+        let target = || {
+            self.targets
+                .get(self.target)
+                .cloned()
+                .ok_or_else(|| "the group has no other consumer to give them to".to_owned())
+        };
         Ok(match &self.kind {
             Kind::Claim => Ask::Claim(ClaimAsk {
                 key,
@@ -152,13 +158,20 @@ impl Dialog {
                 from: None,
                 limit: match self.limit.trim() {
                     "" => None,
-                    text => Some(text.parse().ok().filter(|n| *n > 0).ok_or("the limit is a number of entries, or empty for no limit")?),
+                    text => Some(
+                        text.parse()
+                            .ok()
+                            .filter(|n| *n > 0)
+                            .ok_or("the limit is a number of entries, or empty for no limit")?,
+                    ),
                 },
                 justid: true,
             }),
             Kind::Seek => Ask::Seek(SeekAsk { key, group, place: seek::Place::parse(&self.place)?, beyond_end: false }),
             Kind::Hand(ids) => Ask::Entries(EntriesAsk { key, group, ids: ids.clone(), what: What::MoveTo(target()?) }),
-            Kind::Acknowledge(ids) => Ask::Entries(EntriesAsk { key, group, ids: ids.clone(), what: What::Acknowledge }),
+            Kind::Acknowledge(ids) => {
+                Ask::Entries(EntriesAsk { key, group, ids: ids.clone(), what: What::Acknowledge })
+            }
             Kind::Delete(consumer) => Ask::Consumer { key, group, consumer: consumer.clone() },
             Kind::GiveBack(ask) => Ask::Undo((**ask).clone()),
         })
@@ -167,7 +180,9 @@ impl Dialog {
     /// The plan, if there is one that may be carried out.
     pub fn ready(&self) -> Option<&Plan> {
         match (&self.plan, &self.wrong, &self.stage) {
-            (Some(Ok(plan)), None, Stage::Asking) if plan.refused().is_none() && self.typed == self.phrase() => Some(plan),
+            (Some(Ok(plan)), None, Stage::Asking) if plan.refused().is_none() && self.typed == self.phrase() => {
+                Some(plan)
+            }
             _ => None,
         }
     }
@@ -191,7 +206,10 @@ pub fn open(app: &mut App, kind: Kind, effects: &mut Vec<Effect>) {
     // the one that is most alive is the likeliest to want them
     consumers.sort_by_key(|consumer| (consumer.idle_ms > gone_after, consumer.pending, consumer.name.clone()));
     let (proposed, from) = match group.handling_ms(1.0) {
-        Some(slowest) => ((slowest.saturating_mul(3)).max(10_000), format!("three times the slowest of {} handlings seen", group.handled_ms.len())),
+        Some(slowest) => (
+            (slowest.saturating_mul(3)).max(10_000),
+            format!("three times the slowest of {} handlings seen", group.handled_ms.len()),
+        ),
         None => (CAUTIOUS_IDLE_MS, "a cautious guess: no handling was seen so far".to_owned()),
     };
     app.asked += 1;
@@ -382,7 +400,9 @@ fn way_back(dialog: &Dialog, outcome: &Outcome, passed_ms: i64) -> Option<(Kind,
 
 /// A plan that was asked for.
 pub fn planned(app: &mut App, no: u64, plan: Result<Box<Plan>, String>) {
-    let Some(dialog) = app.dialog.as_mut().filter(|dialog| dialog.no == no && dialog.stage == Stage::Asking) else { return };
+    let Some(dialog) = app.dialog.as_mut().filter(|dialog| dialog.no == no && dialog.stage == Stage::Asking) else {
+        return;
+    };
     // only the plan of what the fields say now
     let fits = match (&plan, dialog.ask()) {
         (Ok(plan), Ok(ask)) => asked(plan) == ask,
@@ -411,7 +431,9 @@ fn asked(plan: &Plan) -> Ask {
         Plan::Claim(plan) => Ask::Claim(plan.ask.clone()),
         Plan::Seek(plan) => Ask::Seek(plan.ask.clone()),
         Plan::Entries(plan) => Ask::Entries(plan.ask.clone()),
-        Plan::Consumer(plan) => Ask::Consumer { key: plan.key.clone(), group: plan.group.clone(), consumer: plan.consumer.clone() },
+        Plan::Consumer(plan) => {
+            Ask::Consumer { key: plan.key.clone(), group: plan.group.clone(), consumer: plan.consumer.clone() }
+        }
         Plan::Undo(plan) => Ask::Undo(plan.ask.clone()),
     }
 }

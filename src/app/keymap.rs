@@ -115,37 +115,103 @@ use Key::{BackTab, Char, Ctrl, Down, End, Enter, Esc, F, Home, Left, PageDown, P
 
 /// The table.
 pub const BINDINGS: &[Binding] = &[
-    row(Action::Open, &[Enter], Scope::Everywhere, "open", "open the row: a group, a consumer's entries, an entry, a finding"),
+    row(
+        Action::Open,
+        &[Enter],
+        Scope::Everywhere,
+        "open",
+        "open the row: a group, a consumer's entries, an entry, a finding",
+    ),
     row(Action::Back, &[Esc], Scope::Everywhere, "back", "close, clear the filter, or go up; never quits"),
     row(Action::Down, &[Char('j'), Down], Scope::Everywhere, "", "one row down"),
     row(Action::Up, &[Char('k'), Up], Scope::Everywhere, "", "one row up"),
-    row(Action::Right, &[Char('l'), Right], Scope::Group, "", "on the strip: one entry on; on a consumer: show its entries"),
-    row(Action::Left, &[Char('h'), Left], Scope::Group, "", "on the strip: one entry back; on a consumer: hide its entries"),
+    row(
+        Action::Right,
+        &[Char('l'), Right],
+        Scope::Group,
+        "",
+        "on the strip: one entry on; on a consumer: show its entries",
+    ),
+    row(
+        Action::Left,
+        &[Char('h'), Left],
+        Scope::Group,
+        "",
+        "on the strip: one entry back; on a consumer: hide its entries",
+    ),
     row(Action::First, &[Char('g'), Home], Scope::Everywhere, "", "to the first row"),
     row(Action::Last, &[Char('G'), End], Scope::Everywhere, "", "to the last row"),
     row(Action::PageDown, &[PageDown, Ctrl('d')], Scope::Everywhere, "", "half a screen down"),
     row(Action::PageUp, &[PageUp, Ctrl('u')], Scope::Everywhere, "", "half a screen up"),
     row(Action::NextPane, &[Tab], Scope::Group, "pane", "to the next pane"),
     row(Action::PreviousPane, &[BackTab], Scope::Group, "", "to the pane before"),
-    row(Action::Zoom, &[Char('z')], Scope::Group, "zoom", "zoom of the strip: entries with ids, one cell an entry, the whole stream"),
+    row(
+        Action::Zoom,
+        &[Char('z')],
+        Scope::Group,
+        "zoom",
+        "zoom of the strip: entries with ids, one cell an entry, the whole stream",
+    ),
     row(Action::NextGroup, &[Char('n'), Char(']')], Scope::Group, "next group", "to the next group of the overview"),
     row(Action::PreviousGroup, &[Char('N'), Char('[')], Scope::Group, "", "to the group before"),
-    row(Action::Filter, &[Char('/')], Scope::Overview, "filter", "show only rows whose names hold a text; ! in front turns it round"),
+    row(
+        Action::Filter,
+        &[Char('/')],
+        Scope::Overview,
+        "filter",
+        "show only rows whose names hold a text; ! in front turns it round",
+    ),
     row(Action::Sort, &[Char('s')], Scope::Overview, "sort", "next order: severity, name, lag, pending, oldest"),
     row(Action::Reverse, &[Char('S')], Scope::Overview, "", "turn the order round"),
-    row(Action::Claim, &[Char('c')], Scope::Everywhere, "claim", "prepare a claim of idle entries: shows what would happen before anything is written"),
-    row(Action::Seek, &[Char('m')], Scope::Everywhere, "move cursor", "prepare a move of the group's cursor: shows what would be skipped or delivered again"),
+    row(
+        Action::Claim,
+        &[Char('c')],
+        Scope::Everywhere,
+        "claim",
+        "prepare a claim of idle entries: shows what would happen before anything is written",
+    ),
+    row(
+        Action::Seek,
+        &[Char('m')],
+        Scope::Everywhere,
+        "move cursor",
+        "prepare a move of the group's cursor: shows what would be skipped or delivered again",
+    ),
     row(Action::Mark, &[Char('v')], Scope::Group, "", "mark the entry, or take the mark away"),
     row(Action::Hand, &[Char('C')], Scope::Group, "", "prepare handing the marked entries to a consumer"),
     row(Action::Acknowledge, &[Char('A')], Scope::Group, "", "prepare acknowledging the marked entries unprocessed"),
-    row(Action::DeleteConsumer, &[Char('D')], Scope::Group, "", "prepare deleting the consumer; refused while it holds anything"),
+    row(
+        Action::DeleteConsumer,
+        &[Char('D')],
+        Scope::Group,
+        "",
+        "prepare deleting the consumer; refused while it holds anything",
+    ),
     row(Action::Pause, &[Char(' ')], Scope::Everywhere, "pause", "let the screen stand still while collection goes on"),
     row(Action::Poll, &[Char('r'), F(5)], Scope::Everywhere, "", "poll now"),
     row(Action::Faster, &[Char('+'), Char('=')], Scope::Everywhere, "", "poll more often"),
     row(Action::Slower, &[Char('-')], Scope::Everywhere, "", "poll less often"),
-    row(Action::CopyName, &[Char('y')], Scope::Everywhere, "", "copy the name or id of the row (through the terminal: OSC 52)"),
-    row(Action::CopyCommand, &[Char('Y')], Scope::Everywhere, "copy command", "copy the redis-cli command that looks at the same thing"),
-    row(Action::Events, &[Char('e')], Scope::Everywhere, "events", "what happened so far: groups lost, cursors moved back, consumers vanished"),
+    row(
+        Action::CopyName,
+        &[Char('y')],
+        Scope::Everywhere,
+        "",
+        "copy the name or id of the row (through the terminal: OSC 52)",
+    ),
+    row(
+        Action::CopyCommand,
+        &[Char('Y')],
+        Scope::Everywhere,
+        "copy command",
+        "copy the redis-cli command that looks at the same thing",
+    ),
+    row(
+        Action::Events,
+        &[Char('e')],
+        Scope::Everywhere,
+        "events",
+        "what happened so far: groups lost, cursors moved back, consumers vanished",
+    ),
     row(Action::Help, &[Char('?'), F(1)], Scope::Everywhere, "help", "the keys that work here"),
     row(Action::Redraw, &[Ctrl('l')], Scope::Everywhere, "", "draw the screen anew"),
     row(Action::Suspend, &[Ctrl('z')], Scope::Everywhere, "", "to the shell; fg comes back"),
@@ -166,7 +232,10 @@ pub fn holds(app: &App, scope: Scope) -> bool {
 
 /// What a key does where the user is.
 pub fn action(app: &App, key: Key) -> Option<Action> {
-    BINDINGS.iter().find(|binding| binding.keys.contains(&key) && holds(app, binding.scope)).map(|binding| binding.action)
+    BINDINGS
+        .iter()
+        .find(|binding| binding.keys.contains(&key) && holds(app, binding.scope))
+        .map(|binding| binding.action)
 }
 
 /// Why an action can do nothing here; `None` when it can.
@@ -174,10 +243,21 @@ pub fn disabled_reason(app: &App, action: Action) -> Option<&'static str> {
     match action {
         Action::Claim | Action::Seek if app.overlay.is_some() => Some("close the box first"),
         Action::Claim | Action::Seek if app.subject().is_none() => Some("pick a group first"),
-        Action::Mark if !matches!(app.pane, Pane::Strip | Pane::Consumers) => Some("entries are marked on the strip or among the consumers"),
+        Action::Mark if !matches!(app.pane, Pane::Strip | Pane::Consumers) => {
+            Some("entries are marked on the strip or among the consumers")
+        }
         Action::Hand | Action::Acknowledge if app.marks.is_empty() => Some("no entry is marked: v marks one"),
-        Action::DeleteConsumer if app.pane != Pane::Consumers || super::dialog::consumer_at(app).is_none() => Some("pick a consumer first"),
-        Action::Events if app.store.events.is_empty() && app.actions.is_empty() && app.journal.is_empty() && app.overlay != Some(Overlay::Events) => Some("nothing happened so far"),
+        Action::DeleteConsumer if app.pane != Pane::Consumers || super::dialog::consumer_at(app).is_none() => {
+            Some("pick a consumer first")
+        }
+        Action::Events
+            if app.store.events.is_empty()
+                && app.actions.is_empty()
+                && app.journal.is_empty()
+                && app.overlay != Some(Overlay::Events) =>
+        {
+            Some("nothing happened so far")
+        }
         Action::Zoom if app.group().is_none() => Some("the group is not there"),
         _ => None,
     }
@@ -214,7 +294,12 @@ mod tests {
         for (index, one) in BINDINGS.iter().enumerate() {
             for other in &BINDINGS[index + 1..] {
                 let shared: Vec<_> = one.keys.iter().filter(|key| other.keys.contains(key)).collect();
-                assert!(shared.is_empty() || !overlap(one.scope, other.scope), "{shared:?}: {:?} and {:?}", one.action, other.action);
+                assert!(
+                    shared.is_empty() || !overlap(one.scope, other.scope),
+                    "{shared:?}: {:?} and {:?}",
+                    one.action,
+                    other.action
+                );
             }
         }
     }

@@ -97,7 +97,13 @@ impl App {
         let mut rows: Vec<Row> = Vec::new();
         for stream in store.streams.values() {
             let before = rows.len();
-            rows.extend(stream.groups.values().filter(|g| wanted.is_empty() || wanted.contains(g.name())).map(|group| Row { stream, group: Some(group) }));
+            rows.extend(
+                stream
+                    .groups
+                    .values()
+                    .filter(|g| wanted.is_empty() || wanted.contains(g.name()))
+                    .map(|group| Row { stream, group: Some(group) }),
+            );
             let asked_for = stream.groups.is_empty() || store.settings.keys.contains(&stream.key);
             if rows.len() == before && asked_for {
                 rows.push(Row { stream, group: None });
@@ -119,7 +125,9 @@ impl App {
             }),
             Order::Lag => rows.sort_by_key(|row| Reverse(row.lag_rank())),
             Order::Pending => rows.sort_by_key(|row| Reverse(row.group.map_or(-1, |group| group.facts.pending))),
-            Order::Oldest => rows.sort_by_key(|row| Reverse(row.group.and_then(|group| group.oldest_idle(Mono(0)).value()).unwrap_or(-1))),
+            Order::Oldest => rows.sort_by_key(|row| {
+                Reverse(row.group.and_then(|group| group.oldest_idle(Mono(0)).value()).unwrap_or(-1))
+            }),
         }
         if self.reversed {
             rows.reverse();

@@ -21,7 +21,12 @@ pub enum TreeRow {
 
 /// A row with what it shows.
 pub enum Branch<'a> {
-    Consumer { name: Option<&'a Name>, facts: Option<&'a ConsumerFacts>, pending: i64, open: bool },
+    Consumer {
+        name: Option<&'a Name>,
+        facts: Option<&'a ConsumerFacts>,
+        pending: i64,
+        open: bool,
+    },
     Entry(&'a PendingRow),
     /// More entries than are shown.
     More(i64),
@@ -49,7 +54,8 @@ pub fn branches<'a>(app: &App, group: &'a GroupState) -> Vec<Branch<'a>> {
     };
     let limit = group.gone_after_ms(&app.store.settings);
     let gone = |facts: Option<&ConsumerFacts>| facts.map_or(0, |c| c.idle_ms) > limit;
-    consumers.sort_by_key(|(name, facts, pending)| (Reverse(*pending > 0 && gone(*facts)), Reverse(*pending > 0), *name));
+    consumers
+        .sort_by_key(|(name, facts, pending)| (Reverse(*pending > 0 && gone(*facts)), Reverse(*pending > 0), *name));
     if let Some(unowned) = group.unowned().filter(|n| *n > 0) {
         consumers.insert(0, (None, None, unowned));
     }

@@ -55,7 +55,8 @@ pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
         Msg::Entry(entry) => take_entry(app, entry),
         Msg::Planned(no, plan) => dialog::planned(app, no, plan),
         Msg::Progress(no, claimed, removed) => {
-            let running = app.dialog.as_mut().filter(|dialog| dialog.no == no && matches!(dialog.stage, Stage::Running(..)));
+            let running =
+                app.dialog.as_mut().filter(|dialog| dialog.no == no && matches!(dialog.stage, Stage::Running(..)));
             if let Some(dialog) = running {
                 dialog.stage = Stage::Running(claimed, removed);
             }
@@ -84,7 +85,8 @@ pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
     }
     // a stream just found, or a group just opened, must not wait a whole interval for its first numbers; walking through the overview
     // asks for nothing by itself
-    let incomplete = app.store.is_searching() || app.store.streams.values().any(|stream| stream.state == RowState::Loading);
+    let incomplete =
+        app.store.is_searching() || app.store.streams.values().any(|stream| stream.state == RowState::Loading);
     let opened = refocused && (before.2 != app.place || matches!(app.place, Place::Group { .. }));
     if opened || (sampled && incomplete) {
         effects.push(Effect::PollNow);
@@ -268,11 +270,18 @@ fn sideways(app: &mut App, right: bool) {
         (Pane::Strip, _) => pick_entry(app, if right { 1 } else { -1 }),
         (Pane::Consumers, Some(TreeRow::Consumer(name))) => {
             let name = name.clone();
-            if right { app.open.insert(name); } else { app.open.remove(&name); }
+            if right {
+                app.open.insert(name);
+            } else {
+                app.open.remove(&name);
+            }
         }
         (Pane::Consumers, Some(TreeRow::Entry(id))) if !right => {
             let id = *id;
-            let owner = app.group().and_then(|(_, group)| group.pel.rows.iter().find(|row| row.id == id)).map(|row| row.owner.clone());
+            let owner = app
+                .group()
+                .and_then(|(_, group)| group.pel.rows.iter().find(|row| row.id == id))
+                .map(|row| row.owner.clone());
             if let Some(owner) = owner {
                 app.open.remove(&owner);
                 app.tree_row = Some(TreeRow::Consumer(owner));
@@ -325,15 +334,16 @@ fn open(app: &mut App, now: Now, effects: &mut Vec<Effect>) {
         return;
     }
     match (&app.place, app.pane) {
-        (Place::Overview, _) => {
-            match app.selected.clone() {
-                Some(row) if row.group.is_some() => enter_group(app, row),
-                Some(_) => notify(app, "there is no group to open in this row".to_owned(), now),
-                None => {}
-            }
-        }
+        (Place::Overview, _) => match app.selected.clone() {
+            Some(row) if row.group.is_some() => enter_group(app, row),
+            Some(_) => notify(app, "there is no group to open in this row".to_owned(), now),
+            None => {}
+        },
         (Place::Group { .. }, Pane::Consumers) => {
-            let row = app.tree_row.clone().or_else(|| app.group().and_then(|(_, group)| branches(app, group).first().and_then(Branch::id)));
+            let row = app
+                .tree_row
+                .clone()
+                .or_else(|| app.group().and_then(|(_, group)| branches(app, group).first().and_then(Branch::id)));
             match row {
                 Some(TreeRow::Consumer(name)) => {
                     if !app.open.remove(&name) {
@@ -352,7 +362,9 @@ fn open(app: &mut App, now: Now, effects: &mut Vec<Effect>) {
             }
         }
         (Place::Group { .. }, Pane::Symptoms) => {
-            let any = app.group().is_some_and(|(stream, group)| !group.judgement.findings.is_empty() || !stream.findings.is_empty());
+            let any = app
+                .group()
+                .is_some_and(|(stream, group)| !group.judgement.findings.is_empty() || !stream.findings.is_empty());
             if any {
                 app.overlay = Some(Overlay::Finding { index: app.finding });
                 app.scroll = 0;
@@ -404,7 +416,9 @@ fn name_of_row(app: &App) -> Option<String> {
     match (&app.overlay, &app.place, app.pane) {
         (Some(Overlay::Entry { id, .. }), ..) => Some(id.to_string()),
         (_, Place::Overview, _) => app.selected.as_ref().map(|row| row.group.as_ref().unwrap_or(&row.key).shown()),
-        (_, Place::Group { .. }, Pane::Strip) => app.entry.or(app.group().map(|(_, group)| group.facts.cursor)).map(|id| id.to_string()),
+        (_, Place::Group { .. }, Pane::Strip) => {
+            app.entry.or(app.group().map(|(_, group)| group.facts.cursor)).map(|id| id.to_string())
+        }
         (_, Place::Group { group, .. }, Pane::Consumers) => match &app.tree_row {
             Some(TreeRow::Consumer(Some(name))) => Some(name.shown()),
             Some(TreeRow::Entry(id)) => Some(id.to_string()),
@@ -429,13 +443,21 @@ fn command_of_row(app: &App) -> Option<String> {
             words(&[b"XINFO", if row.group.is_some() { &b"GROUPS"[..] } else { &b"STREAM"[..] }, row.key.bytes()])
         }
         (_, Place::Group { .. }, Pane::Symptoms) => super::screen::finding_at(app)?.check.clone(),
-        (_, Place::Group { key, .. }, Pane::Strip) => entry(key, app.entry.or(app.group().map(|(_, group)| group.facts.cursor))?),
+        (_, Place::Group { key, .. }, Pane::Strip) => {
+            entry(key, app.entry.or(app.group().map(|(_, group)| group.facts.cursor))?)
+        }
         (_, Place::Group { key, group }, Pane::Consumers) => match &app.tree_row {
-            Some(TreeRow::Consumer(Some(name))) => words(&[b"XPENDING", key.bytes(), group.bytes(), b"-", b"+", b"10", name.bytes()]),
+            Some(TreeRow::Consumer(Some(name))) => {
+                words(&[b"XPENDING", key.bytes(), group.bytes(), b"-", b"+", b"10", name.bytes()])
+            }
             Some(TreeRow::Entry(id)) => entry(key, *id),
             _ => words(&[b"XINFO", b"CONSUMERS", key.bytes(), group.bytes()]),
         },
     };
     let line = command_line(&parts);
-    Some(if app.cli_words.is_empty() { format!("redis-cli {line}") } else { format!("redis-cli {} {line}", app.cli_words) })
+    Some(if app.cli_words.is_empty() {
+        format!("redis-cli {line}")
+    } else {
+        format!("redis-cli {} {line}", app.cli_words)
+    })
 }

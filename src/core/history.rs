@@ -60,7 +60,10 @@ impl History {
         let point = Point {
             at,
             added,
-            delivered: match group.entries_read { Known::Is(n) => Some(n), _ => None },
+            delivered: match group.entries_read {
+                Known::Is(n) => Some(n),
+                _ => None,
+            },
             pending: group.pending,
             cursor: group.cursor,
             lag: lag.value.filter(|_| counted),
@@ -112,7 +115,11 @@ impl History {
         let delivered = delta(first.delivered, last.delivered);
         let acked = delivered.and_then(|n| n.checked_sub(last.pending.checked_sub(first.pending)?)).filter(|n| *n >= 0);
         let per_second = |n: Option<i64>| n.map(|n| n as f64 / seconds);
-        Rates { added: per_second(delta(first.added, last.added)), delivered: per_second(delivered), acked: per_second(acked) }
+        Rates {
+            added: per_second(delta(first.added, last.added)),
+            delivered: per_second(delivered),
+            acked: per_second(acked),
+        }
     }
 }
 

@@ -3,7 +3,11 @@
 //! The rules are those measured in server-facts 3.4: each number carries its kind, `exact` is never wrong while nobody
 //! sets the server's counters by hand, and the server's own word is kept beside it.
 
-use super::{id::EntryId, known::Known, model::{GroupFacts, LagFamily, StreamFacts}};
+use super::{
+    id::EntryId,
+    known::Known,
+    model::{GroupFacts, LagFamily, StreamFacts},
+};
 
 /// How far a lag can be believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,7 +141,9 @@ pub fn resolve(inputs: &Inputs) -> Lag {
     }
     let trusted = reported.filter(|_| counters_agree(stream, group));
     match (trusted, family) {
-        (Some(n), LagFamily::B | LagFamily::C) if (1..=most).contains(&n) && !counted_more(count, n) => return of(LagKind::Exact, n, None),
+        (Some(n), LagFamily::B | LagFamily::C) if (1..=most).contains(&n) && !counted_more(count, n) => {
+            return of(LagKind::Exact, n, None);
+        }
         (Some(n), LagFamily::A | LagFamily::Unknown) => match drift.or(untouched(stream)) {
             Some(drift) if family == LagFamily::A => {
                 if let Some(n) = n.checked_sub(drift).filter(|n| (1..=most).contains(n)) {
@@ -145,7 +151,11 @@ pub fn resolve(inputs: &Inputs) -> Lag {
                 }
             }
             None if (1..=most).contains(&n) && !counted_more(count, n) => {
-                return of(LagKind::Reported, n, Some("the server's word; its counter is known to drift after trimming"));
+                return of(
+                    LagKind::Reported,
+                    n,
+                    Some("the server's word; its counter is known to drift after trimming"),
+                );
             }
             _ => {}
         },
@@ -161,7 +171,9 @@ pub fn resolve(inputs: &Inputs) -> Lag {
             let reason = Some("not reported by this server");
             return Lag { kind: LagKind::Unsupported, value: None, reported, reason, beyond_end: false };
         }
-        Known::Undetermined => "the server cannot tell after a delete ahead, a move of the cursor, or a group created at $",
+        Known::Undetermined => {
+            "the server cannot tell after a delete ahead, a move of the cursor, or a group created at $"
+        }
         Known::Is(n) if n < 0 => "the server reports a negative lag",
         Known::Is(_) => "the server's number is impossible here",
         Known::Denied | Known::Unasked => "not asked for",
@@ -216,7 +228,12 @@ pub fn measured_drift(stream: &StreamFacts, group: &GroupFacts, waiting: i64) ->
 /// The drift after one more sample (family A): measured where the truth is known, kept where nothing could have moved
 /// it, else unknown. It can move when an entry ahead was deleted, or when trimming passed the cursor of the sample before
 /// (the group then reads on from the new head and its counter misses the gap).
-pub fn next_drift(kept: Drift, before: Option<(&StreamFacts, &GroupFacts)>, now: (&StreamFacts, &GroupFacts), lag: &Lag) -> Drift {
+pub fn next_drift(
+    kept: Drift,
+    before: Option<(&StreamFacts, &GroupFacts)>,
+    now: (&StreamFacts, &GroupFacts),
+    lag: &Lag,
+) -> Drift {
     let (stream, group) = now;
     if let Some(waiting) = lag.exact().filter(|_| by_position(stream, group.cursor).is_some()) {
         return measured_drift(stream, group, waiting);

@@ -144,9 +144,15 @@ mod tests {
     #[test]
     fn the_lag_family_follows_flavor_and_version() {
         let table = [
-            ("redis", "7.0.15", LagFamily::A), ("redis", "7.4.1", LagFamily::A), ("redis", "8.0.2", LagFamily::C),
-            ("redis", "8.10.2", LagFamily::C), ("valkey", "7.2.7", LagFamily::A), ("valkey", "8.0.1", LagFamily::A),
-            ("valkey", "8.1.1", LagFamily::B), ("valkey", "9.1.2", LagFamily::B), ("unknown", "8.0.0", LagFamily::Unknown),
+            ("redis", "7.0.15", LagFamily::A),
+            ("redis", "7.4.1", LagFamily::A),
+            ("redis", "8.0.2", LagFamily::C),
+            ("redis", "8.10.2", LagFamily::C),
+            ("valkey", "7.2.7", LagFamily::A),
+            ("valkey", "8.0.1", LagFamily::A),
+            ("valkey", "8.1.1", LagFamily::B),
+            ("valkey", "9.1.2", LagFamily::B),
+            ("unknown", "8.0.0", LagFamily::Unknown),
             ("redis", "", LagFamily::Unknown),
         ];
         for (flavor, version, family) in table {

@@ -94,7 +94,8 @@ pub fn visible(bytes: &[u8]) -> String {
 /// One character, or its escape if a terminal would not simply print it in one or two cells: controls (C1 too, they
 /// arrive as valid UTF-8, case 46), direction marks, and everything of no width, which could hide or forge a name.
 fn push_visible(out: &mut String, c: char, escape_backslash: bool) {
-    let direction = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let direction =
+        matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     // fillers and separators that are drawn as blanks or break lines although they count as wide
     let blank = matches!(c, '\u{a0}' | '\u{ad}' | '\u{115f}' | '\u{1160}' | '\u{2000}'..='\u{200a}' | '\u{2028}' | '\u{2029}'
         | '\u{202f}' | '\u{205f}' | '\u{3000}' | '\u{3164}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{2800}');

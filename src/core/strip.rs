@@ -3,7 +3,13 @@
 //! [`Window`] keeps the ids that were fetched and knows which part of the stream they cover; [`cells`] sets them off
 //! against cursor and PEL.
 
-use super::{id::EntryId, lag::Count, model::{PendingRow, StreamFacts}, name::Name, sample::{RangeIds, RangeRequest}};
+use super::{
+    id::EntryId,
+    lag::Count,
+    model::{PendingRow, StreamFacts},
+    name::Name,
+    sample::{RangeIds, RangeRequest},
+};
 use std::collections::BTreeSet;
 
 /// Ids of a contiguous part of the stream.
@@ -156,7 +162,8 @@ impl Window {
 
     /// Whether it holds every retained entry.
     pub fn is_complete(&self, facts: &StreamFacts) -> bool {
-        facts.length == 0 || (self.ids.len() as i64 == facts.length && self.reaches_start(facts) && self.reaches_end(facts))
+        facts.length == 0
+            || (self.ids.len() as i64 == facts.length && self.reaches_start(facts) && self.reaches_end(facts))
     }
 
     /// Whether no delete inside the window can have gone unnoticed.

@@ -20,19 +20,14 @@ const PROGRAMS: [&str; 2] = ["redis-server", "valkey-server"];
 /// [`DemoError::UnusableServerBinary`] if the variable is set to something that is not an
 /// executable file by its absolute path, [`DemoError::NoServerBinary`] if nothing is found.
 pub fn server_binary() -> Result<PathBuf, DemoError> {
-    choose(
-        env::var_os(SERVER_BIN_VARIABLE),
-        env::var_os("PATH").as_deref(),
-    )
+    choose(env::var_os(SERVER_BIN_VARIABLE), env::var_os("PATH").as_deref())
 }
 
 fn choose(named: Option<OsString>, search_path: Option<&OsStr>) -> Result<PathBuf, DemoError> {
     if let Some(named) = named.filter(|value| !value.is_empty()) {
         return checked(PathBuf::from(named));
     }
-    let folders: Vec<PathBuf> = search_path
-        .map(|path| env::split_paths(path).collect())
-        .unwrap_or_default();
+    let folders: Vec<PathBuf> = search_path.map(|path| env::split_paths(path).collect()).unwrap_or_default();
     PROGRAMS
         .iter()
         .flat_map(|program| folders.iter().map(move |folder| folder.join(program)))
@@ -56,8 +51,7 @@ fn checked(path: PathBuf) -> Result<PathBuf, DemoError> {
 }
 
 fn is_executable(path: &Path) -> bool {
-    path.metadata()
-        .is_ok_and(|facts| facts.is_file() && facts.permissions().mode() & 0o111 != 0)
+    path.metadata().is_ok_and(|facts| facts.is_file() && facts.permissions().mode() & 0o111 != 0)
 }
 
 #[cfg(test)]
@@ -76,28 +70,16 @@ mod tests {
 
     #[test]
     fn redis_is_preferred_wherever_it_stands_on_the_path() {
-        let (valkey, redis) = (
-            folder_with("valkey-server", 0o755),
-            folder_with("redis-server", 0o755),
-        );
+        let (valkey, redis) = (folder_with("valkey-server", 0o755), folder_with("redis-server", 0o755));
         let path = env::join_paths([valkey.path(), redis.path()]).unwrap();
-        assert_eq!(
-            choose(None, Some(&path)).unwrap(),
-            redis.path().join("redis-server")
-        );
+        assert_eq!(choose(None, Some(&path)).unwrap(), redis.path().join("redis-server"));
     }
 
     #[test]
     fn a_file_that_cannot_be_executed_is_passed_over() {
-        let (plain, valkey) = (
-            folder_with("redis-server", 0o644),
-            folder_with("valkey-server", 0o755),
-        );
+        let (plain, valkey) = (folder_with("redis-server", 0o644), folder_with("valkey-server", 0o755));
         let path = env::join_paths([plain.path(), valkey.path()]).unwrap();
-        assert_eq!(
-            choose(None, Some(&path)).unwrap(),
-            valkey.path().join("valkey-server")
-        );
+        assert_eq!(choose(None, Some(&path)).unwrap(), valkey.path().join("valkey-server"));
     }
 
     #[test]
@@ -113,24 +95,12 @@ mod tests {
         let named = folder.path().join("my-redis");
         assert_eq!(choose(Some(named.clone().into()), None).unwrap(), named);
 
-        let sentence = choose(Some("redis-server".into()), None)
-            .unwrap_err()
-            .to_string();
+        let sentence = choose(Some("redis-server".into()), None).unwrap_err().to_string();
         assert!(sentence.contains("is not an absolute path"), "{sentence}");
         let missing = folder.path().join("missing").into_os_string();
-        assert!(
-            choose(Some(missing), None)
-                .unwrap_err()
-                .to_string()
-                .contains("is not a file")
-        );
+        assert!(choose(Some(missing), None).unwrap_err().to_string().contains("is not a file"));
         let plain = folder_with("plain", 0o600);
         let plain = plain.path().join("plain").into_os_string();
-        assert!(
-            choose(Some(plain), None)
-                .unwrap_err()
-                .to_string()
-                .contains("is not executable")
-        );
+        assert!(choose(Some(plain), None).unwrap_err().to_string().contains("is not executable"));
     }
 }

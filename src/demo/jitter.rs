@@ -33,10 +33,7 @@ impl Jitter {
     fn next(&mut self) -> u64 {
         // Multiplier and increment are Knuth's for MMIX; the low bits of such a generator are poor,
         // so they are dropped.
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         self.0 >> 33
     }
 }
@@ -50,17 +47,12 @@ mod tests {
     fn the_same_seed_gives_the_same_numbers_within_bounds() {
         let draw = |seed| {
             let mut jitter = Jitter::new(seed);
-            (0..1_000)
-                .map(|_| jitter.between(20, 60))
-                .collect::<Vec<_>>()
+            (0..1_000).map(|_| jitter.between(20, 60)).collect::<Vec<_>>()
         };
         let numbers = draw(7);
         assert_eq!(numbers, draw(7));
         assert_ne!(numbers, draw(8));
-        assert_eq!(
-            (numbers.iter().min(), numbers.iter().max()),
-            (Some(&20), Some(&60))
-        );
+        assert_eq!((numbers.iter().min(), numbers.iter().max()), (Some(&20), Some(&60)));
         let mean = numbers.iter().sum::<u64>() / 1_000;
         assert!((38..=42).contains(&mean), "{mean}");
     }

@@ -25,10 +25,7 @@ pub(super) fn private_folder(parent: &Path) -> Result<TempDir, DemoError> {
             .prefix("pelwatch-")
             .permissions(Permissions::from_mode(0o700))
             .tempdir_in(parent)
-            .map_err(|source| DemoError::Folder {
-                parent: parent.to_owned(),
-                source,
-            })
+            .map_err(|source| DemoError::Folder { parent: parent.to_owned(), source })
     };
     let folder = make(parent)?;
     if socket_in(folder.path()).as_os_str().len() <= SOCKET_PATH_LIMIT_BYTES {
@@ -49,15 +46,7 @@ pub(super) fn spawn(bin: &Path, folder: &Path) -> io::Result<Child> {
     Command::new(bin)
         .args(["--port", "0", "--unixsocket"])
         .arg(socket_in(folder))
-        .args([
-            "--unixsocketperm",
-            "700",
-            "--save",
-            "",
-            "--appendonly",
-            "no",
-            "--dir",
-        ])
+        .args(["--unixsocketperm", "700", "--save", "", "--appendonly", "no", "--dir"])
         .arg(folder)
         .arg("--logfile")
         .arg(folder.join("log"))
@@ -107,20 +96,13 @@ mod tests {
         fs::create_dir(&long).unwrap();
         let folder = private_folder(&long).unwrap();
         assert!(socket_in(folder.path()).as_os_str().len() <= SOCKET_PATH_LIMIT_BYTES);
-        assert_eq!(
-            fs::read_dir(&long).unwrap().count(),
-            0,
-            "the long folder is not left behind"
-        );
+        assert_eq!(fs::read_dir(&long).unwrap().count(), 0, "the long folder is not left behind");
     }
 
     #[test]
     fn the_folder_is_for_this_user_alone() {
         let folder = private_folder(&std::env::temp_dir()).unwrap();
-        assert_eq!(
-            folder.path().metadata().unwrap().permissions().mode() & 0o777,
-            0o700
-        );
+        assert_eq!(folder.path().metadata().unwrap().permissions().mode() & 0o777, 0o700);
     }
 
     #[test]
@@ -130,9 +112,6 @@ mod tests {
         fs::write(folder.path().join("stderr"), "bad option\n").unwrap();
         assert_eq!(last_words(folder.path()), "; its last words:\n  bad option");
         fs::write(folder.path().join("log"), "1\n2\n3\n4\n5\n6\n").unwrap();
-        assert_eq!(
-            last_words(folder.path()),
-            "; its last words:\n  2\n  3\n  4\n  5\n  6"
-        );
+        assert_eq!(last_words(folder.path()), "; its last words:\n  2\n  3\n  4\n  5\n  6");
     }
 }

@@ -30,28 +30,15 @@ pub(super) struct Produce {
 }
 
 /// About 25 orders a second.
-pub(super) const ORDERS: Produce = Produce {
-    stream: "orders",
-    every_ms: 40,
-    fields: order,
-};
+pub(super) const ORDERS: Produce = Produce { stream: "orders", every_ms: 40, fields: order };
 /// About 6 emails a second.
-pub(super) const EMAILS: Produce = Produce {
-    stream: "emails",
-    every_ms: 166,
-    fields: email,
-};
+pub(super) const EMAILS: Produce = Produce { stream: "emails", every_ms: 166, fields: email };
 
 impl Produce {
     /// The XADD of the n-th entry. `id` is `*` or an explicit entry id.
     pub(super) fn add(&self, id: &str, n: u64, jitter: &mut Jitter) -> Cmd {
         let mut command = redis::cmd("XADD");
-        command
-            .arg(self.stream)
-            .arg("MAXLEN")
-            .arg("~")
-            .arg(STREAM_CAP_ENTRIES)
-            .arg(id);
+        command.arg(self.stream).arg("MAXLEN").arg("~").arg(STREAM_CAP_ENTRIES).arg(id);
         for (name, value) in (self.fields)(n, jitter) {
             command.arg(name).arg(value);
         }
@@ -63,14 +50,8 @@ impl Produce {
 ///
 /// # Errors
 /// When the server cannot be reached any more, or refuses.
-pub(super) async fn produce(
-    socket: &Path,
-    kind: Produce,
-    mut n: u64,
-    mut jitter: Jitter,
-) -> RedisResult<Infallible> {
-    let mut connection: MultiplexedConnection =
-        connect(socket, &format!("{}-producer", kind.stream)).await?;
+pub(super) async fn produce(socket: &Path, kind: Produce, mut n: u64, mut jitter: Jitter) -> RedisResult<Infallible> {
+    let mut connection: MultiplexedConnection = connect(socket, &format!("{}-producer", kind.stream)).await?;
     let mut due = Instant::now();
     loop {
         // Times are added up, not slept one after the other: otherwise each XADD's own time would
@@ -81,33 +62,19 @@ pub(super) async fn produce(
             due = now;
         }
         sleep_until(due).await;
-        kind.add("*", n, &mut jitter)
-            .exec_async(&mut connection)
-            .await?;
+        kind.add("*", n, &mut jitter).exec_async(&mut connection).await?;
         n += 1;
     }
 }
 
 fn order(n: u64, jitter: &mut Jitter) -> Vec<(&'static str, String)> {
-    let item = jitter.pick(&[
-        "espresso-beans",
-        "filter-papers",
-        "grinder",
-        "kettle",
-        "mug",
-        "scale",
-    ]);
+    let item = jitter.pick(&["espresso-beans", "filter-papers", "grinder", "kettle", "mug", "scale"]);
     let (quantity, cents) = (jitter.between(1, 4), jitter.between(450, 18_900));
     let currency = jitter.pick(&["EUR", "GBP", "USD"]);
     vec![
         ("order", format!("A-{}", 10_000 + n)),
         ("customer", format!("c{}", jitter.between(1_000, 9_999))),
-        (
-            "body",
-            format!(
-                r#"{{"item":"{item}","quantity":{quantity},"total_cents":{cents},"currency":"{currency}"}}"#
-            ),
-        ),
+        ("body", format!(r#"{{"item":"{item}","quantity":{quantity},"total_cents":{cents},"currency":"{currency}"}}"#)),
     ]
 }
 
@@ -118,10 +85,7 @@ fn email(n: u64, jitter: &mut Jitter) -> Vec<(&'static str, String)> {
     vec![
         ("to", format!("c{customer}@example.com")),
         ("template", template.to_owned()),
-        (
-            "body",
-            format!(r#"{{"message":"m-{n}","language":"{language}","attempt":1}}"#),
-        ),
+        ("body", format!(r#"{{"message":"m-{n}","language":"{language}","attempt":1}}"#)),
     ]
 }
 
@@ -137,11 +101,7 @@ mod tests {
             let (_, body) = fields.iter().find(|(name, _)| *name == "body").unwrap();
             serde_json::from_str::<serde_json::Value>(body).unwrap();
             let packed = kind.add("*", 3, &mut Jitter::new(1)).get_packed_command();
-            assert!(
-                String::from_utf8(packed)
-                    .unwrap()
-                    .contains("MAXLEN\r\n$1\r\n~\r\n$5\r\n20000")
-            );
+            assert!(String::from_utf8(packed).unwrap().contains("MAXLEN\r\n$1\r\n~\r\n$5\r\n20000"));
         }
     }
 }

@@ -17,14 +17,8 @@ pub(super) async fn connect(socket: &Path, name: &str) -> RedisResult<Multiplexe
     // No response limit: a blocking read is silent for as long as its stream is.
     let patient = AsyncConnectionConfig::new().set_response_timeout(None);
     let client = Client::open(ConnectionAddr::Unix(socket.to_owned()))?;
-    let mut connection = client
-        .get_multiplexed_async_connection_with_config(&patient)
-        .await?;
-    redis::cmd("CLIENT")
-        .arg("SETNAME")
-        .arg(name)
-        .exec_async(&mut connection)
-        .await?;
+    let mut connection = client.get_multiplexed_async_connection_with_config(&patient).await?;
+    redis::cmd("CLIENT").arg("SETNAME").arg(name).exec_async(&mut connection).await?;
     Ok(connection)
 }
 
@@ -45,12 +39,7 @@ impl Reader {
         consumer: &'static str,
     ) -> RedisResult<Self> {
         let connection = connect(socket, consumer).await?;
-        Ok(Self {
-            connection,
-            stream,
-            group,
-            consumer,
-        })
+        Ok(Self { connection, stream, group, consumer })
     }
 
     /// Takes up to `count` new entries, waiting for the first; after two quiet seconds comes back
@@ -91,12 +80,7 @@ impl Reader {
 
     /// Acknowledges `ids`, which must not be empty.
     pub(super) async fn ack(&mut self, ids: &[String]) -> RedisResult<()> {
-        redis::cmd("XACK")
-            .arg(self.stream)
-            .arg(self.group)
-            .arg(ids)
-            .exec_async(&mut self.connection)
-            .await
+        redis::cmd("XACK").arg(self.stream).arg(self.group).arg(ids).exec_async(&mut self.connection).await
     }
 }
 

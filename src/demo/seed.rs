@@ -28,9 +28,7 @@ struct Share {
 /// # Errors
 /// [`DemoError::Workload`] when the server cannot be reached or has been seeded before.
 pub async fn seed(socket: &Path) -> Result<(), DemoError> {
-    plant(socket)
-        .await
-        .map_err(|error| DemoError::Workload(format!("seeding failed: {error}")))
+    plant(socket).await.map_err(|error| DemoError::Workload(format!("seeding failed: {error}")))
 }
 
 async fn plant(socket: &Path) -> RedisResult<()> {
@@ -42,19 +40,9 @@ async fn plant(socket: &Path) -> RedisResult<()> {
     // One transaction: whoever watches meanwhile sees all of it or nothing.
     pipeline.atomic();
     let orders = add_history(&mut pipeline, ORDERS, SEEDED_ORDERS, now_ms);
-    let billing = [
-        share("billing-1", 12, 2),
-        share("billing-2", 12, 2),
-        share("billing-3", 12, 1),
-    ];
+    let billing = [share("billing-1", 12, 2), share("billing-2", 12, 2), share("billing-3", 12, 1)];
     deliver(&mut pipeline, ORDERS.stream, "billing", &orders, &billing);
-    deliver(
-        &mut pipeline,
-        ORDERS.stream,
-        "analytics",
-        &orders,
-        &[share("analytics-1", 16, 2)],
-    );
+    deliver(&mut pipeline, ORDERS.stream, "analytics", &orders, &[share("analytics-1", 16, 2)]);
     let emails = add_history(&mut pipeline, EMAILS, SEEDED_EMAILS, now_ms);
     let mailer = [share("mailer-1", 4, 1), share("mailer-noack", 6, 6)];
     deliver(&mut pipeline, EMAILS.stream, "mailer", &emails, &mailer);
@@ -62,20 +50,14 @@ async fn plant(socket: &Path) -> RedisResult<()> {
 }
 
 fn share(consumer: &'static str, taken: usize, kept: usize) -> Share {
-    Share {
-        consumer,
-        taken,
-        kept,
-    }
+    Share { consumer, taken, kept }
 }
 
 /// Adds `count` entries whose ids lie before `now_ms` at the producer's own pace, and returns the
 /// ids in order.
 fn add_history(pipeline: &mut Pipeline, kind: Produce, count: u64, now_ms: u64) -> Vec<String> {
     let mut jitter = Jitter::new(0);
-    let ids: Vec<String> = (0..count)
-        .map(|n| format!("{}-0", now_ms - (count - n) * kind.every_ms))
-        .collect();
+    let ids: Vec<String> = (0..count).map(|n| format!("{}-0", now_ms - (count - n) * kind.every_ms)).collect();
     for (n, id) in (0..).zip(&ids) {
         pipeline.add_command(kind.add(id, n, &mut jitter)).ignore();
     }
@@ -85,38 +67,17 @@ fn add_history(pipeline: &mut Pipeline, kind: Produce, count: u64, now_ms: u64) 
 /// Makes the group at the beginning of the stream and lets each consumer in turn take and
 /// acknowledge its share.
 fn deliver(pipeline: &mut Pipeline, stream: &str, group: &str, ids: &[String], shares: &[Share]) {
-    pipeline
-        .cmd("XGROUP")
-        .arg("CREATE")
-        .arg(stream)
-        .arg(group)
-        .arg("0")
-        .ignore();
+    pipeline.cmd("XGROUP").arg("CREATE").arg(stream).arg(group).arg("0").ignore();
     let mut left = ids;
     for share in shares {
-        pipeline
-            .cmd("XREADGROUP")
-            .arg("GROUP")
-            .arg(group)
-            .arg(share.consumer);
-        pipeline
-            .arg("COUNT")
-            .arg(share.taken)
-            .arg("STREAMS")
-            .arg(stream)
-            .arg(">")
-            .ignore();
+        pipeline.cmd("XREADGROUP").arg("GROUP").arg(group).arg(share.consumer);
+        pipeline.arg("COUNT").arg(share.taken).arg("STREAMS").arg(stream).arg(">").ignore();
         // Delivery goes in the order of ids, so what each was given is known without reading the
         // replies.
         let (taken, rest) = left.split_at(share.taken);
         let acked = &taken[..share.taken - share.kept];
         if !acked.is_empty() {
-            pipeline
-                .cmd("XACK")
-                .arg(stream)
-                .arg(group)
-                .arg(acked)
-                .ignore();
+            pipeline.cmd("XACK").arg(stream).arg(group).arg(acked).ignore();
         }
         left = rest;
     }

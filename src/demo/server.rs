@@ -47,16 +47,9 @@ impl PrivateServer {
     pub fn start_with(bin: &Path) -> Result<Self, DemoError> {
         let folder = private_folder(&std::env::temp_dir())?;
         let socket = socket_in(folder.path());
-        let child = spawn(bin, folder.path()).map_err(|source| DemoError::CannotStart {
-            bin: bin.to_owned(),
-            source,
-        })?;
-        let mut server = Self {
-            child,
-            bin: bin.to_owned(),
-            socket,
-            folder,
-        };
+        let child =
+            spawn(bin, folder.path()).map_err(|source| DemoError::CannotStart { bin: bin.to_owned(), source })?;
+        let mut server = Self { child, bin: bin.to_owned(), socket, folder };
         server.wait_until_it_answers()?;
         Ok(server)
     }
@@ -85,31 +78,18 @@ impl PrivateServer {
         let started = Instant::now();
         loop {
             // Asked before the PING: a server that has just ended must not be taken for a slow one.
-            let ended = self
-                .child
-                .try_wait()
-                .map_err(|source| DemoError::CannotStart {
-                    bin: self.bin.clone(),
-                    source,
-                })?;
+            let ended =
+                self.child.try_wait().map_err(|source| DemoError::CannotStart { bin: self.bin.clone(), source })?;
             if let Some(status) = ended {
                 let log = last_words(self.folder.path());
-                return Err(DemoError::EndedEarly {
-                    bin: self.bin.clone(),
-                    status: status.to_string(),
-                    log,
-                });
+                return Err(DemoError::EndedEarly { bin: self.bin.clone(), status: status.to_string(), log });
             }
             if answers_ping(&self.socket) {
                 return Ok(());
             }
             if started.elapsed() >= START_LIMIT {
                 let log = last_words(self.folder.path());
-                return Err(DemoError::NoAnswer {
-                    bin: self.bin.clone(),
-                    limit_s: START_LIMIT.as_secs(),
-                    log,
-                });
+                return Err(DemoError::NoAnswer { bin: self.bin.clone(), limit_s: START_LIMIT.as_secs(), log });
             }
             thread::sleep(LOOK_EVERY);
         }
@@ -132,23 +112,13 @@ mod tests {
 
     #[test]
     fn a_binary_that_ends_at_once_is_reported_with_its_status() {
-        let sentence = PrivateServer::start_with(Path::new("false"))
-            .unwrap_err()
-            .to_string();
-        assert!(
-            sentence.contains("ended before it answered (exit status: 1)"),
-            "{sentence}"
-        );
+        let sentence = PrivateServer::start_with(Path::new("false")).unwrap_err().to_string();
+        assert!(sentence.contains("ended before it answered (exit status: 1)"), "{sentence}");
     }
 
     #[test]
     fn a_binary_that_is_not_there_is_reported_by_name() {
-        let sentence = PrivateServer::start_with(Path::new("/nowhere/redis-server"))
-            .unwrap_err()
-            .to_string();
-        assert!(
-            sentence.starts_with("cannot start /nowhere/redis-server: "),
-            "{sentence}"
-        );
+        let sentence = PrivateServer::start_with(Path::new("/nowhere/redis-server")).unwrap_err().to_string();
+        assert!(sentence.starts_with("cannot start /nowhere/redis-server: "), "{sentence}");
     }
 }

@@ -57,9 +57,9 @@ fn judge(ended: Option<Result<Ended, JoinError>>) -> Result<(), String> {
     match ended {
         // The crash: this participant is meant to end without a word.
         Some(Ok((_, Ok(())))) => Ok(()),
-        Some(Ok((name, Err(error)))) if error.is_io_error() => Err(format!(
-            "{name} lost its connection to the private server ({error})"
-        )),
+        Some(Ok((name, Err(error)))) if error.is_io_error() => {
+            Err(format!("{name} lost its connection to the private server ({error})"))
+        }
         Some(Ok((name, Err(error)))) => Err(format!("{name}: {error}")),
         Some(Err(error)) => Err(format!("a participant failed: {error}")),
         None => Err("nobody is left at work".to_owned()),
@@ -70,13 +70,9 @@ fn hire(crew: &mut JoinSet<Ended>, socket: &Path) {
     let address = || socket.to_owned();
 
     let at = address();
-    enlist(crew, "orders-producer", async move {
-        never(produce(&at, ORDERS, SEEDED_ORDERS, Jitter::new(1)).await)
-    });
+    enlist(crew, "orders-producer", async move { never(produce(&at, ORDERS, SEEDED_ORDERS, Jitter::new(1)).await) });
     let at = address();
-    enlist(crew, "emails-producer", async move {
-        never(produce(&at, EMAILS, SEEDED_EMAILS, Jitter::new(2)).await)
-    });
+    enlist(crew, "emails-producer", async move { never(produce(&at, EMAILS, SEEDED_EMAILS, Jitter::new(2)).await) });
 
     for (seed, name) in [(11, "billing-1"), (12, "billing-2"), (13, "billing-3")] {
         let at = address();
@@ -110,11 +106,7 @@ fn hire(crew: &mut JoinSet<Ended>, socket: &Path) {
     });
 }
 
-fn enlist(
-    crew: &mut JoinSet<Ended>,
-    name: &'static str,
-    work: impl Future<Output = RedisResult<()>> + Send + 'static,
-) {
+fn enlist(crew: &mut JoinSet<Ended>, name: &'static str, work: impl Future<Output = RedisResult<()>> + Send + 'static) {
     crew.spawn(async move { (name, work.await) });
 }
 

@@ -119,7 +119,9 @@ fn groups(store: &Store, stream: &StreamState, now: Now) -> Value {
     let mut list: Vec<Value> = there.map(|g| group(store, stream, g, now)).collect();
     if stream.is_ok() {
         let missing = asked.iter().filter(|name| !stream.groups.contains_key(*name));
-        list.extend(missing.map(|missing| json!({"name": name(missing), "state": "missing", "error": "no such group"})));
+        list.extend(
+            missing.map(|missing| json!({"name": name(missing), "state": "missing", "error": "no such group"})),
+        );
     }
     Value::Array(list)
 }
@@ -237,17 +239,23 @@ fn strip(stream: &StreamState, group: &GroupState) -> Value {
     }
     let cells = group.cells(stream);
     let told: Vec<_> = cells.iter().filter_map(|cell| Some((cell, cell.state.word()?))).collect();
-    let complete = stream.window.is_complete(facts) && group.pel.complete && told.len() == cells.len() && cells.len() <= STRIP_ENTRIES;
+    let complete = stream.window.is_complete(facts)
+        && group.pel.complete
+        && told.len() == cells.len()
+        && cells.len() <= STRIP_ENTRIES;
     let entries: Vec<Value> = told
         .iter()
         .take(STRIP_ENTRIES)
-        .map(|(cell, word)| json!({"id": cell.id.to_string(), "state": word, "consumer": cell.owner.as_ref().map(name)}))
+        .map(
+            |(cell, word)| json!({"id": cell.id.to_string(), "state": word, "consumer": cell.owner.as_ref().map(name)}),
+        )
         .collect();
     json!({"complete": complete, "acked_sure": group.acked_sure(), "entries": entries})
 }
 
 fn finding(finding: &Finding) -> Value {
-    let evidence: Map<String, Value> = finding.evidence.iter().map(|(key, value)| ((*key).to_owned(), json!(value))).collect();
+    let evidence: Map<String, Value> =
+        finding.evidence.iter().map(|(key, value)| ((*key).to_owned(), json!(value))).collect();
     json!({
         "id": finding.id,
         "level": finding.level.word(),
@@ -259,4 +267,3 @@ fn finding(finding: &Finding) -> Value {
         "remedy": finding.remedy,
     })
 }
-

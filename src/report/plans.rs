@@ -4,7 +4,11 @@ use crate::{
     core::{
         name::Name,
         outcome::{Done, Outcome},
-        plan::{Counted, Plan, Warning, claim::ClaimPlan, seek::{Direction, SeekPlan}},
+        plan::{
+            Counted, Plan, Warning,
+            claim::ClaimPlan,
+            seek::{Direction, SeekPlan},
+        },
         symptoms::command_line,
         time::age_words,
     },
@@ -124,12 +128,20 @@ pub fn preview(plan: &Plan) -> Vec<String> {
         Plan::Entries(plan) => {
             let what = match &plan.ask.what {
                 crate::core::plan::entries::What::MoveTo(target) => format!("would go to {target}"),
-                crate::core::plan::entries::What::Acknowledge => "would be acknowledged without being processed".to_owned(),
+                crate::core::plan::entries::What::Acknowledge => {
+                    "would be acknowledged without being processed".to_owned()
+                }
             };
             vec![format!("{} of {} marked entries are pending and {what}", plan.rows.len(), plan.ask.ids.len())]
         }
-        Plan::Undo(plan) => vec![format!("{} entries would go back from {} to their former owners, as they were", plan.rows.len(), plan.ask.claim.target)],
-        Plan::Consumer(plan) => vec![format!("{} would be deleted from {}; it holds nothing", plan.consumer, plan.group)],
+        Plan::Undo(plan) => vec![format!(
+            "{} entries would go back from {} to their former owners, as they were",
+            plan.rows.len(),
+            plan.ask.claim.target
+        )],
+        Plan::Consumer(plan) => {
+            vec![format!("{} would be deleted from {}; it holds nothing", plan.consumer, plan.group)]
+        }
     }
 }
 

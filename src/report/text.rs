@@ -22,7 +22,11 @@ pub fn snapshot(store: &Store, endpoint: &str, now: Now) -> String {
     let server = &store.server;
     let role = server.role.as_deref().unwrap_or("role unknown");
     let flavor = if server.flavor.is_empty() { "unknown server" } else { &server.flavor };
-    line(&mut out, 0, &format!("{flavor} {} {role}, {endpoint}, {}", server.version, crate::core::time::rfc3339(now.wall_ms)));
+    line(
+        &mut out,
+        0,
+        &format!("{flavor} {} {role}, {endpoint}, {}", server.version, crate::core::time::rfc3339(now.wall_ms)),
+    );
     if !store.denied.is_empty() {
         let denied: Vec<&str> = store.denied.iter().copied().collect();
         line(&mut out, 0, &format!("no permission for: {}", denied.join(", ")));
@@ -80,10 +84,17 @@ fn group_lines(out: &mut String, store: &Store, stream: &StreamState, group: &Gr
         Extreme::AtLeast(ms, id) => format!(", oldest at least {} ({id})", age(ms)),
         _ => String::new(),
     };
-    line(out, 2, &format!(
-        "{}: lag {}, pending {}{behind}{oldest}, {} consumers",
-        group.name(), lag_words(&group.lag), group.facts.pending, group.facts.consumers
-    ));
+    line(
+        out,
+        2,
+        &format!(
+            "{}: lag {}, pending {}{behind}{oldest}, {} consumers",
+            group.name(),
+            lag_words(&group.lag),
+            group.facts.pending,
+            group.facts.consumers
+        ),
+    );
     let cells = group.cells(stream);
     // a dashboard left at once has not fetched them all: no entries shown is not the same as no entries there
     if cells.is_empty() && (group.facts.pending > 0 || stream.facts.as_ref().is_some_and(|facts| facts.length > 0)) {
@@ -122,12 +133,16 @@ fn lag_words(lag: &Lag) -> String {
 
 fn consumer_line(group: &GroupState, one: &ConsumerFacts, now: Now) -> String {
     let passed = now.mono.since(group.consumers_at) as i64;
-    let oldest = group.pel.oldest_idle_of(&one.name).value().map_or(String::new(), |ms| {
-        format!(", oldest {}", age(ms + now.mono.since(group.pel.at) as i64))
-    });
+    let oldest = group
+        .pel
+        .oldest_idle_of(&one.name)
+        .value()
+        .map_or(String::new(), |ms| format!(", oldest {}", age(ms + now.mono.since(group.pel.at) as i64)));
     let seen = match one.inactive_ms.value() {
         Some(inactive) if inactive < 0 => format!("seen {} ago, never got an entry", age(one.idle_ms + passed)),
-        Some(inactive) => format!("seen {} ago, last got entries {} ago", age(one.idle_ms + passed), age(inactive + passed)),
+        Some(inactive) => {
+            format!("seen {} ago, last got entries {} ago", age(one.idle_ms + passed), age(inactive + passed))
+        }
         None => format!("last got entries {} ago", age(one.idle_ms + passed)),
     };
     format!("{}: {} pending{oldest}, {seen}", one.name, one.pending)

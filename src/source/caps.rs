@@ -1,7 +1,10 @@
 //! Who answers, and what it refuses: asked once after connecting, and learnt from refusals.
 
 use super::{commands, decode};
-use crate::core::{model::ServerFacts, name::{Name, visible}};
+use crate::core::{
+    model::ServerFacts,
+    name::{Name, visible},
+};
 use redis::{Cmd, Value};
 use std::collections::{BTreeSet, HashSet};
 
@@ -54,7 +57,8 @@ pub fn server(hello: &Value, server: &Value, replication: &Value) -> ServerFacts
             (_, version) => ("unknown".to_owned(), version.unwrap_or_default()),
         },
     };
-    let mut facts = ServerFacts { flavor, version, role: decode::field_text(hello, "role"), link_up: None, primary: None };
+    let mut facts =
+        ServerFacts { flavor, version, role: decode::field_text(hello, "role"), link_up: None, primary: None };
     replication_facts(&mut facts, replication);
     facts
 }
@@ -66,7 +70,8 @@ pub fn replication_facts(facts: &mut ServerFacts, replication: &Value) {
         Some("slave" | "replica") => {
             facts.role = Some("replica".to_owned());
             facts.link_up = line(&info, "master_link_status").map(|status| status == "up");
-            facts.primary = line(&info, "master_host").zip(line(&info, "master_port")).map(|(host, port)| format!("{host}:{port}"));
+            facts.primary =
+                line(&info, "master_host").zip(line(&info, "master_port")).map(|(host, port)| format!("{host}:{port}"));
         }
         Some("master") => {
             facts.role = Some("master".to_owned());
@@ -78,7 +83,9 @@ pub fn replication_facts(facts: &mut ServerFacts, replication: &Value) {
 }
 
 fn line(info: &str, field: &str) -> Option<String> {
-    info.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':')).map(|value| visible(value.trim().as_bytes()))
+    info.lines()
+        .find_map(|line| line.strip_prefix(field)?.strip_prefix(':'))
+        .map(|value| visible(value.trim().as_bytes()))
 }
 
 #[cfg(test)]
@@ -91,15 +98,25 @@ mod tests {
 
     #[test]
     fn a_valkey_is_told_by_its_own_fields() {
-        let facts = server(&Value::Nil, &info("redis_version:7.2.4\r\nserver_name:valkey\r\nvalkey_version:9.1.2\r\n"), &info("role:master\r\n"));
-        assert_eq!((facts.flavor.as_str(), facts.version.as_str(), facts.role.as_deref()), ("valkey", "9.1.2", Some("master")));
+        let facts = server(
+            &Value::Nil,
+            &info("redis_version:7.2.4\r\nserver_name:valkey\r\nvalkey_version:9.1.2\r\n"),
+            &info("role:master\r\n"),
+        );
+        assert_eq!(
+            (facts.flavor.as_str(), facts.version.as_str(), facts.role.as_deref()),
+            ("valkey", "9.1.2", Some("master"))
+        );
     }
 
     #[test]
     fn without_info_hello_tells() {
         let hello = Value::Array(["server", "redis", "version", "8.2.3", "role", "replica"].map(info).to_vec());
         let facts = server(&hello, &Value::Nil, &Value::Nil);
-        assert_eq!((facts.flavor.as_str(), facts.version.as_str(), facts.role.as_deref()), ("redis", "8.2.3", Some("replica")));
+        assert_eq!(
+            (facts.flavor.as_str(), facts.version.as_str(), facts.role.as_deref()),
+            ("redis", "8.2.3", Some("replica"))
+        );
     }
 
     #[test]
@@ -109,7 +126,14 @@ mod tests {
 
     #[test]
     fn a_replica_tells_its_link() {
-        let facts = server(&Value::Nil, &Value::Nil, &info("role:slave\r\nmaster_host:h\r\nmaster_port:1\r\nmaster_link_status:down\r\n"));
-        assert_eq!((facts.role.as_deref(), facts.link_up, facts.primary.as_deref()), (Some("replica"), Some(false), Some("h:1")));
+        let facts = server(
+            &Value::Nil,
+            &Value::Nil,
+            &info("role:slave\r\nmaster_host:h\r\nmaster_port:1\r\nmaster_link_status:down\r\n"),
+        );
+        assert_eq!(
+            (facts.role.as_deref(), facts.link_up, facts.primary.as_deref()),
+            (Some("replica"), Some(false), Some("h:1"))
+        );
     }
 }

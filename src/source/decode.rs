@@ -41,12 +41,16 @@ pub fn weight(value: &Value) -> u64 {
         Value::BulkString(bytes) => bulk(bytes.len()),
         Value::Array(items) | Value::Set(items) => 3 + digits(items.len()) + items.iter().map(weight).sum::<u64>(),
         // a flat array in RESP2
-        Value::Map(items) => 3 + digits(items.len() * 2) + items.iter().map(|(k, v)| weight(k) + weight(v)).sum::<u64>(),
+        Value::Map(items) => {
+            3 + digits(items.len() * 2) + items.iter().map(|(k, v)| weight(k) + weight(v)).sum::<u64>()
+        }
         Value::SimpleString(text) => 3 + text.len() as u64,
         Value::Double(_) => 12,
         Value::Boolean(_) => 4,
         Value::VerbatimString { text, .. } => bulk(text.len() + 4),
-        Value::ServerError(error) => 3 + (error.code().len() + error.details().map_or(0, |details| 1 + details.len())) as u64,
+        Value::ServerError(error) => {
+            3 + (error.code().len() + error.details().map_or(0, |details| 1 + details.len())) as u64
+        }
         Value::Attribute { data, .. } => weight(data),
         Value::Push { data, .. } => data.iter().map(weight).sum(),
         _ => 8,

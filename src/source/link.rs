@@ -1,6 +1,10 @@
 //! One connection: greeting it, sending a tick's pipeline, sorting the replies.
 
-use super::{Source, Target, caps::{self, Caps}, commands, decode};
+use super::{
+    Source, Target,
+    caps::{self, Caps},
+    commands, decode,
+};
 use crate::{
     clock::Clock,
     core::{
@@ -8,7 +12,8 @@ use crate::{
         model::ServerFacts,
         name::{Name, visible},
         sample::{
-            Cost, EntryPayload, Fault, Field, GroupDetail, Part, Request, Sample, ScanRequest, ScanSample, StreamRequest, StreamSample,
+            Cost, EntryPayload, Fault, Field, GroupDetail, Part, Request, Sample, ScanRequest, ScanSample,
+            StreamRequest, StreamSample,
         },
     },
 };
@@ -94,7 +99,8 @@ impl Link {
             .set_connection_timeout(Some(CONNECT_TIMEOUT))
             .set_response_timeout(Some(REPLY_TIMEOUT));
         let client = redis::Client::open(target.info().clone()).map_err(|error| fault(&error))?;
-        let connection = client.get_multiplexed_async_connection_with_config(&config).await.map_err(|error| fault(&error))?;
+        let connection =
+            client.get_multiplexed_async_connection_with_config(&config).await.map_err(|error| fault(&error))?;
         let mut link = Self {
             connection,
             endpoint: endpoint.clone(),
@@ -286,14 +292,24 @@ fn unpack(mut replies: Vec<Value>) -> Block {
 }
 
 impl Link {
-    fn collect(&mut self, request: &StreamRequest, steps: &[(Step, Cmd)], replies: &[Value], consistent: bool) -> StreamSample {
+    fn collect(
+        &mut self,
+        request: &StreamRequest,
+        steps: &[(Step, Cmd)],
+        replies: &[Value],
+        consistent: bool,
+    ) -> StreamSample {
         let mut sample = StreamSample {
             key: request.key.clone(),
             facts: Err(if request.facts { Fault::Other("not answered".to_owned()) } else { Fault::Unasked }),
             groups: Err(Fault::Other("not answered".to_owned())),
             consistent,
             ranges: Vec::new(),
-            details: request.groups.iter().map(|g| GroupDetail { name: g.name.clone(), ..GroupDetail::default() }).collect(),
+            details: request
+                .groups
+                .iter()
+                .map(|g| GroupDetail { name: g.name.clone(), ..GroupDetail::default() })
+                .collect(),
         };
         for ((step, _), reply) in steps.iter().zip(replies) {
             if let Value::ServerError(error) = reply
@@ -330,7 +346,8 @@ impl Link {
             !stream.groups.is_empty()
                 && (!is_text(&stream.key) || stream.groups.iter().any(|group| !is_text(&group.name)))
         };
-        let asks: Vec<Cmd> = request.streams.iter().filter(|s| is_odd(s)).map(|s| commands::xinfo_groups(&s.key)).collect();
+        let asks: Vec<Cmd> =
+            request.streams.iter().filter(|s| is_odd(s)).map(|s| commands::xinfo_groups(&s.key)).collect();
         if asks.is_empty() {
             return Ok(Cow::Borrowed(request));
         }
@@ -357,10 +374,14 @@ impl Source for Link {
         commands.extend(request.scan.as_ref().map(|scan| commands::scan(scan, !self.caps.no_scan_type)));
         let with_clients = request.clients && !self.caps.is_denied("CLIENT LIST");
         commands.extend(with_clients.then(|| commands::plain("CLIENT LIST")));
-        let plans: Vec<_> = request.streams.iter().map(|stream| {
-            let multi = !self.caps.no_multi && !self.caps.plain_keys.contains(&stream.key);
-            (stream, steps_in_order(stream, multi), multi)
-        }).collect();
+        let plans: Vec<_> = request
+            .streams
+            .iter()
+            .map(|stream| {
+                let multi = !self.caps.no_multi && !self.caps.plain_keys.contains(&stream.key);
+                (stream, steps_in_order(stream, multi), multi)
+            })
+            .collect();
         for (_, steps, multi) in &plans {
             commands.extend(block(steps, *multi));
         }
@@ -449,7 +470,8 @@ impl Source for Link {
 fn classify(endpoint: &str, error: &RedisError) -> LinkFault {
     let endpoint = endpoint.to_owned();
     let why = visible(error.detail().map_or_else(|| error.to_string(), str::to_owned).as_bytes());
-    let refused = matches!(error.kind(), ErrorKind::AuthenticationFailed) || matches!(error.code(), Some("WRONGPASS" | "NOAUTH" | "NOPERM"));
+    let refused = matches!(error.kind(), ErrorKind::AuthenticationFailed)
+        || matches!(error.code(), Some("WRONGPASS" | "NOAUTH" | "NOPERM"));
     if error.is_timeout() {
         LinkFault::Silent { endpoint, seconds: REPLY_TIMEOUT.as_secs() }
     } else if refused {

@@ -11,8 +11,8 @@ pub mod target;
 
 pub use decode::weight;
 pub use executor::{Executor, Progress, Stop};
-pub use planner::Planner;
 pub use link::{Link, LinkFault};
+pub use planner::Planner;
 pub use poller::{Order, Plan, Poller, Report};
 pub use target::{Target, TargetError};
 

@@ -7,10 +7,14 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TargetError {
     /// Not a URL that pelwatch reads.
-    #[error("'{0}' is not a server address: give redis://HOST:PORT/DB, valkey://…, unix:///PATH, or -h, -p and -s as for redis-cli")]
+    #[error(
+        "'{0}' is not a server address: give redis://HOST:PORT/DB, valkey://…, unix:///PATH, or -h, -p and -s as for redis-cli"
+    )]
     NotAnAddress(String),
     /// TLS is not built in.
-    #[error("TLS (rediss:// or valkeys://) is not in this version: use a tunnel to a plain port, for example with stunnel or ssh -L")]
+    #[error(
+        "TLS (rediss:// or valkeys://) is not in this version: use a tunnel to a plain port, for example with stunnel or ssh -L"
+    )]
     Tls,
     /// Two ways to say where.
     #[error("give the server once: either a URL, or -s, or -h and -p")]
@@ -146,10 +150,18 @@ fn from_url(url: &str) -> Result<(ConnectionAddr, RedisConnectionInfo), TargetEr
         Some("rediss" | "valkeys") => return Err(TargetError::Tls),
         Some("redis" | "valkey" | "unix" | "redis+unix" | "valkey+unix") => {}
         // what was typed may hold a password, so at most its scheme is repeated
-        Some(other) => return Err(TargetError::NotAnAddress(format!("{}://…", crate::core::name::visible(other.as_bytes())))),
-        None => return Err(TargetError::NotAnAddress(crate::core::name::visible(url.split('@').next_back().unwrap_or("").as_bytes()))),
+        Some(other) => {
+            return Err(TargetError::NotAnAddress(format!("{}://…", crate::core::name::visible(other.as_bytes()))));
+        }
+        None => {
+            return Err(TargetError::NotAnAddress(crate::core::name::visible(
+                url.split('@').next_back().unwrap_or("").as_bytes(),
+            )));
+        }
     }
-    let info = url.into_connection_info().map_err(|_| TargetError::NotAnAddress(format!("{}://…", scheme.unwrap_or_default())))?;
+    let info = url
+        .into_connection_info()
+        .map_err(|_| TargetError::NotAnAddress(format!("{}://…", scheme.unwrap_or_default())))?;
     Ok((info.addr().clone(), info.redis_settings().clone()))
 }
 

@@ -2,7 +2,11 @@
 
 use super::{ascii, panes, table::draw_bar, theme::Theme};
 use crate::app::screen::{Body, Screen};
-use ratatui::{Frame, layout::{Constraint, Layout, Rect}, text::Line};
+use ratatui::{
+    Frame,
+    layout::{Constraint, Layout, Rect},
+    text::Line,
+};
 
 /// Below this nothing can be told.
 const LEAST: (u16, u16) = (40, 10);
@@ -13,7 +17,8 @@ pub fn draw(frame: &mut Frame, screen: &Screen, theme: &Theme) {
     if area.width < LEAST.0 || area.height < LEAST.1 {
         too_small(frame, area);
     } else {
-        let [top, middle, bottom] = area.layout(&Layout::vertical([Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)]));
+        let [top, middle, bottom] =
+            area.layout(&Layout::vertical([Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)]));
         // the header stays bright: it is what tells that the rest is old
         draw_bar(frame, top, &screen.header, theme);
         let faded = theme.aged(screen.stale);

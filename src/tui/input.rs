@@ -76,7 +76,9 @@ fn read_hidden() -> io::Result<String> {
                 password.pop();
             }
             Some(Key::Ctrl('u')) => password.clear(),
-            Some(Key::Ctrl('c') | Key::Esc) => return Err(io::Error::new(io::ErrorKind::Interrupted, "no password given")),
+            Some(Key::Ctrl('c') | Key::Esc) => {
+                return Err(io::Error::new(io::ErrorKind::Interrupted, "no password given"));
+            }
             Some(Key::Char(c)) => password.push(c),
             _ => {}
         }

@@ -1,6 +1,11 @@
 //! The loop: receive, update, carry out effects, draw once if something changed.
 
-use super::{draw::draw, input, terminal::{self, Screen, install_panic_hook}, theme::Theme};
+use super::{
+    draw::draw,
+    input,
+    terminal::{self, Screen, install_panic_hook},
+    theme::Theme,
+};
 use crate::{
     act::{Actor, Deed, Told},
     app::{App, effect::Effect, msg::Msg, screen},
@@ -72,7 +77,12 @@ const SIGCONT: i32 = 19;
 ///
 /// # Errors
 /// When the server is not reached at the start, standard output is no terminal, or a task panics.
-pub async fn dashboard(target: Target, options: Options, clock: Clock, beside: JoinSet<Failure>) -> Result<(), Failure> {
+pub async fn dashboard(
+    target: Target,
+    options: Options,
+    clock: Clock,
+    beside: JoinSet<Failure>,
+) -> Result<(), Failure> {
     if !io::IsTerminal::is_terminal(&io::stdout()) {
         let why = "the dashboard needs a terminal; for scripts there is: pelwatch snapshot [--json]";
         return Err(Failure::Usage(why.to_owned()));
@@ -115,7 +125,14 @@ enum Next {
 }
 
 impl Dashboard {
-    fn start(target: &Target, options: &Options, clock: Clock, link: Link, mut tasks: JoinSet<Failure>, screen: Screen) -> io::Result<Self> {
+    fn start(
+        target: &Target,
+        options: &Options,
+        clock: Clock,
+        link: Link,
+        mut tasks: JoinSet<Failure>,
+        screen: Screen,
+    ) -> io::Result<Self> {
         let interval_ms = options.interval.as_millis() as u64;
         let mut app = App::new(options.settings.clone(), target.place(), target.cli_words(), interval_ms);
         let size = screen.terminal.size()?;
@@ -128,7 +145,14 @@ impl Dashboard {
         let (deeds, ordered_deeds) = mpsc::channel(4);
         let (telling, told) = mpsc::channel(8);
         let active_ms = options.settings.gone_after_ms;
-        let actor = Actor { target: target.clone(), clock, active_ms, allowed: options.may_act, deeds: ordered_deeds, told: telling };
+        let actor = Actor {
+            target: target.clone(),
+            clock,
+            active_ms,
+            allowed: options.may_act,
+            deeds: ordered_deeds,
+            told: telling,
+        };
         tasks.spawn(async move {
             actor.run().await;
             Failure::Io(io::Error::other("the task for actions ended"))
@@ -142,7 +166,21 @@ impl Dashboard {
             poller.run(Some(link)).await;
             Failure::Io(io::Error::other("the poller ended"))
         });
-        Ok(Self { app, screen, theme: options.theme, clock, plan, orders, deeds, told, stop: Stop::default(), acting: false, reports, tasks, keys: EventStream::new() })
+        Ok(Self {
+            app,
+            screen,
+            theme: options.theme,
+            clock,
+            plan,
+            orders,
+            deeds,
+            told,
+            stop: Stop::default(),
+            acting: false,
+            reports,
+            tasks,
+            keys: EventStream::new(),
+        })
     }
 
     async fn run(&mut self, signals: &mut Signals) -> Result<bool, Failure> {
@@ -228,7 +266,8 @@ impl Dashboard {
                 Effect::Execute { no, plan } => {
                     self.stop = Stop::default();
                     if self.deeds.try_send(Deed::Execute(no, plan, self.stop.clone())).is_err() {
-                        let refused = crate::core::outcome::Outcome::refused("an action is under way already".to_owned());
+                        let refused =
+                            crate::core::outcome::Outcome::refused("an action is under way already".to_owned());
                         return self.take(Msg::Ended(no, Box::new(refused)));
                     }
                     self.acting = true;
@@ -280,7 +319,9 @@ fn acted(told: Told) -> Msg {
 
 fn told(report: Report) -> Msg {
     match report {
-        Report::Sampled(sample, scan, interval) => Msg::Sampled { sample, scan, interval_ms: interval.as_millis() as u64 },
+        Report::Sampled(sample, scan, interval) => {
+            Msg::Sampled { sample, scan, interval_ms: interval.as_millis() as u64 }
+        }
         Report::Entry(entry) => Msg::Entry(entry),
         Report::Down { fault, retry_at, tries } => Msg::Down { why: fault.to_string(), retry_at, tries },
     }
@@ -290,7 +331,9 @@ fn told(report: Report) -> Msg {
 fn ending(ended: Option<Result<Failure, tokio::task::JoinError>>) -> Failure {
     match ended {
         Some(Ok(failure)) => failure,
-        Some(Err(error)) if error.is_panic() => Failure::Io(io::Error::other("a task panicked; the report above says where")),
+        Some(Err(error)) if error.is_panic() => {
+            Failure::Io(io::Error::other("a task panicked; the report above says where"))
+        }
         _ => Failure::Io(io::Error::other("all tasks ended")),
     }
 }

@@ -20,7 +20,13 @@ fn spans(table: &Table, row: &TableRow, index: usize) -> bool {
 fn fit(table: &Table, room: usize) -> Vec<(usize, usize)> {
     let needed = |index: usize, column: &Column| {
         let indent = |row: &TableRow| if row.nested && index == 0 { INDENT.len() } else { 0 };
-        let content = table.rows.iter().filter(|row| !spans(table, row, index)).map(|row| row.cells.get(index).map_or(0, |cell| width(&cell.text) + indent(row))).max().unwrap_or(0);
+        let content = table
+            .rows
+            .iter()
+            .filter(|row| !spans(table, row, index))
+            .map(|row| row.cells.get(index).map_or(0, |cell| width(&cell.text) + indent(row)))
+            .max()
+            .unwrap_or(0);
         content.clamp(column.least, column.most)
     };
     let mut kept: Vec<(usize, &Column)> = table.columns.iter().enumerate().collect();
@@ -60,14 +66,17 @@ pub fn draw_table(frame: &mut Frame, area: Rect, table: &Table, theme: &Theme) {
         .iter()
         .map(|(index, width)| pad(table.columns[*index].title, *width, table.columns[*index].right) + " ")
         .collect();
-    let line = |y: u16, line: text::Line<'static>, frame: &mut Frame| frame.render_widget(line, Rect { y, height: 1, ..area });
+    let line =
+        |y: u16, line: text::Line<'static>, frame: &mut Frame| frame.render_widget(line, Rect { y, height: 1, ..area });
     line(area.y, theme.line(&vec![Span { text: format!("  {head}"), tone: Tone::Dim, bold: false }]), frame);
     let height = usize::from(area.height) - 1;
     let total = table.rows.len();
-    let start = table.selected.map_or(0, |selected| selected.saturating_sub(height / 2).min(total.saturating_sub(height)));
+    let start =
+        table.selected.map_or(0, |selected| selected.saturating_sub(height / 2).min(total.saturating_sub(height)));
     for (offset, row) in table.rows.iter().skip(start).take(height).enumerate() {
         let picked = table.selected == Some(start + offset);
-        let mut cells = vec![Span { text: if picked { "▌ " } else { "  " }.to_owned(), tone: Tone::Accent, bold: picked }];
+        let mut cells =
+            vec![Span { text: if picked { "▌ " } else { "  " }.to_owned(), tone: Tone::Accent, bold: picked }];
         for (index, width) in &widths {
             let Some(cell) = row.cells.get(*index) else { continue };
             let indent = if row.nested && *index == 0 { INDENT } else { "" };
@@ -85,7 +94,11 @@ pub fn draw_table(frame: &mut Frame, area: Rect, table: &Table, theme: &Theme) {
     let below = total.saturating_sub(start + height) + table.hidden.1;
     if below > 0 && height > 1 {
         let text = format!("  … {} more below", below + 1);
-        line(area.bottom() - 1, theme.line(&vec![Span { text: pad(&text, usize::from(area.width), false), tone: Tone::Dim, bold: false }]), frame);
+        line(
+            area.bottom() - 1,
+            theme.line(&vec![Span { text: pad(&text, usize::from(area.width), false), tone: Tone::Dim, bold: false }]),
+            frame,
+        );
     }
 }
 

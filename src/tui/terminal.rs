@@ -6,7 +6,11 @@ use crossterm::{
     execute,
     terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode},
 };
-use ratatui::{Terminal, backend::CrosstermBackend, layout::{Position, Rect}};
+use ratatui::{
+    Terminal,
+    backend::CrosstermBackend,
+    layout::{Position, Rect},
+};
 use std::{
     io::{self, IsTerminal, Stdout, Write},
     sync::atomic::{AtomicBool, Ordering},
@@ -28,7 +32,9 @@ impl Screen {
     /// When standard output is no terminal, or it cannot be set up.
     pub fn take() -> io::Result<Self> {
         if !io::stdout().is_terminal() {
-            return Err(io::Error::other("the dashboard needs a terminal; for scripts there is: pelwatch snapshot [--json]"));
+            return Err(io::Error::other(
+                "the dashboard needs a terminal; for scripts there is: pelwatch snapshot [--json]",
+            ));
         }
         enter()?;
         Ok(Self { terminal: Terminal::new(CrosstermBackend::new(io::stdout()))? })

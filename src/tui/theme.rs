@@ -37,7 +37,9 @@ impl Theme {
         let set = |name: &str| env(name).filter(|value| !value.is_empty());
         let term = set("TERM").unwrap_or_default();
         let plain = set("NO_COLOR").is_some() || term == "dumb" || term.is_empty();
-        let many = term.contains("256") || set("COLORTERM").is_some() || ["kitty", "alacritty", "ghostty", "foot"].iter().any(|name| term.contains(name));
+        let many = term.contains("256")
+            || set("COLORTERM").is_some()
+            || ["kitty", "alacritty", "ghostty", "foot"].iter().any(|name| term.contains(name));
         let palette = match when {
             When::Never => Palette::None,
             When::Auto if plain => Palette::None,
@@ -45,7 +47,8 @@ impl Theme {
             _ => Palette::Few,
         };
         // a terminal that says nothing of UTF-8 gets ASCII
-        let locale = set("LC_ALL").or_else(|| set("LC_CTYPE")).or_else(|| set("LANG")).unwrap_or_default().to_lowercase();
+        let locale =
+            set("LC_ALL").or_else(|| set("LC_CTYPE")).or_else(|| set("LANG")).unwrap_or_default().to_lowercase();
         Self { palette, ascii: ascii || !(locale.contains("utf-8") || locale.contains("utf8")), stale: false }
     }
 
@@ -82,7 +85,11 @@ impl Theme {
             Palette::Few => Style::new().fg(few),
             Palette::None => Style::new().add_modifier(modifier),
         };
-        if self.stale { style.fg(self.faded(style)).remove_modifier(Modifier::BOLD).add_modifier(Modifier::DIM) } else { style }
+        if self.stale {
+            style.fg(self.faded(style)).remove_modifier(Modifier::BOLD).add_modifier(Modifier::DIM)
+        } else {
+            style
+        }
     }
 
     fn faded(&self, style: Style) -> Color {
@@ -111,7 +118,9 @@ mod tests {
     use super::*;
 
     fn chosen(when: When, vars: &[(&str, &str)]) -> Theme {
-        Theme::choose(when, false, |name| vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned()))
+        Theme::choose(when, false, |name| {
+            vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
+        })
     }
 
     #[test]
@@ -131,7 +140,17 @@ mod tests {
 
     #[test]
     fn no_style_paints_a_background_and_plain_ones_no_colour() {
-        let tones = [Tone::Plain, Tone::Dim, Tone::Accent, Tone::New, Tone::Heat(0), Tone::Heat(3), Tone::Info, Tone::Warn, Tone::Critical];
+        let tones = [
+            Tone::Plain,
+            Tone::Dim,
+            Tone::Accent,
+            Tone::New,
+            Tone::Heat(0),
+            Tone::Heat(3),
+            Tone::Info,
+            Tone::Warn,
+            Tone::Critical,
+        ];
         for tone in tones {
             assert_eq!(Theme::full().style(tone).bg, None);
             assert_eq!(Theme::plain().style(tone).fg, None);

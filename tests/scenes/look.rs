@@ -20,12 +20,7 @@ fn row(buffer: &Buffer, y: u16) -> Vec<&Cell> {
 
 /// The text of the screen, without blanks at the ends of rows.
 pub fn text(buffer: &Buffer) -> String {
-    let rows = (0..buffer.area.height).map(|y| {
-        row(buffer, y)
-            .iter()
-            .map(|cell| cell.symbol())
-            .collect::<String>()
-    });
+    let rows = (0..buffer.area.height).map(|y| row(buffer, y).iter().map(|cell| cell.symbol()).collect::<String>());
     rows.map(|row| row.trim_end().to_owned() + "\n").collect()
 }
 
@@ -74,20 +69,8 @@ pub fn styles(buffer: &Buffer) -> String {
             }
         }
         for (index, (style, text)) in runs.iter().enumerate() {
-            let lead: String = if index == 0 {
-                format!("{y:>2}")
-            } else {
-                "  ".to_owned()
-            };
-            out += &[
-                &lead,
-                "  ",
-                &format!("{style:<12}"),
-                " ",
-                text.trim_end(),
-                "\n",
-            ]
-            .concat();
+            let lead: String = if index == 0 { format!("{y:>2}") } else { "  ".to_owned() };
+            out += &[&lead, "  ", &format!("{style:<12}"), " ", text.trim_end(), "\n"].concat();
         }
     }
     out
@@ -106,11 +89,7 @@ pub fn assert_sound(buffer: &Buffer, stale: bool) {
             !cell.modifier.contains(Modifier::REVERSED),
             "a background is painted by turning colours round:\n{picture}"
         );
-        assert!(
-            !cell.symbol().chars().any(char::is_control),
-            "{:?} is drawn:\n{picture}",
-            cell.symbol()
-        );
+        assert!(!cell.symbol().chars().any(char::is_control), "{:?} is drawn:\n{picture}", cell.symbol());
     }
     for y in 0..rows {
         for x in (0..columns).filter(|x| buffer[(*x, y)].symbol().width() > 1) {
@@ -127,15 +106,11 @@ pub fn assert_sound(buffer: &Buffer, stale: bool) {
     for y in 1..rows - 1 {
         for x in [0, columns - 1] {
             let edge = buffer[(x, y)].symbol();
-            assert!(
-                "│┌┐└┘├┤|+".contains(edge),
-                "the frame is broken by {edge:?} at column {x}, row {y}:\n{picture}"
-            );
+            assert!("│┌┐└┘├┤|+".contains(edge), "the frame is broken by {edge:?} at column {x}, row {y}:\n{picture}");
         }
         for x in 0..columns {
             let cell = &buffer[(x, y)];
-            let faded =
-                cell.modifier.contains(Modifier::DIM) && !cell.modifier.contains(Modifier::BOLD);
+            let faded = cell.modifier.contains(Modifier::DIM) && !cell.modifier.contains(Modifier::BOLD);
             assert!(
                 !stale || cell.symbol() == " " || faded,
                 "{:?} at {x},{y} is bright although it is old:\n{picture}",

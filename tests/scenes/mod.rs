@@ -37,26 +37,13 @@ impl Scene {
     }
 
     pub fn watching(world: World, settings: Settings) -> Self {
-        let app = App::new(
-            settings,
-            "unix:/run/redis.sock".into(),
-            "-s /run/redis.sock".into(),
-            1000,
-        );
+        let app = App::new(settings, "unix:/run/redis.sock".into(), "-s /run/redis.sock".into(), 1000);
         let request = app.store.wants(&app.focus(), Mono(0));
-        Self {
-            app,
-            world,
-            at: 0,
-            request,
-        }
+        Self { app, world, at: 0, request }
     }
 
     pub fn now(&self) -> Now {
-        Now {
-            mono: Mono(self.at),
-            wall_ms: START_MS + self.at as i64,
-        }
+        Now { mono: Mono(self.at), wall_ms: START_MS + self.at as i64 }
     }
 
     /// Sends a message and keeps the plan that comes out of it.
@@ -77,11 +64,7 @@ impl Scene {
         let sample = Box::new(self.world.answer(&self.request, Mono(self.at)));
         let scan = self.request.scan.clone();
         let interval_ms = self.app.interval_ms;
-        self.send(Msg::Sampled {
-            sample,
-            scan,
-            interval_ms,
-        })
+        self.send(Msg::Sampled { sample, scan, interval_ms })
     }
 
     pub fn ticks(&mut self, count: usize) -> &mut Self {
@@ -113,11 +96,7 @@ impl Scene {
     pub fn down(&mut self, gone_ms: u64, retry_ms: u64) -> &mut Self {
         self.at += gone_ms;
         let retry_at = Mono(self.at + retry_ms);
-        self.send(Msg::Down {
-            why: "connection refused".into(),
-            retry_at,
-            tries: 3,
-        });
+        self.send(Msg::Down { why: "connection refused".into(), retry_at, tries: 3 });
         self
     }
 
@@ -125,8 +104,7 @@ impl Scene {
     pub fn draw(&mut self, (columns, rows): (u16, u16), theme: Theme) -> Buffer {
         self.send(Msg::Resized(columns, rows));
         let screen = Screen::of(&self.app, self.now(), "12:04:07");
-        let mut terminal =
-            Terminal::new(TestBackend::new(columns, rows)).expect("a terminal in memory");
+        let mut terminal = Terminal::new(TestBackend::new(columns, rows)).expect("a terminal in memory");
         let mut drawn = Buffer::default();
         terminal
             .draw(|frame| {
@@ -135,11 +113,7 @@ impl Scene {
             })
             .expect("drawing into memory");
         // what is sent must come out as what was drawn
-        assert_eq!(
-            text(terminal.backend().buffer()),
-            text(&drawn),
-            "the terminal shows something else than was drawn"
-        );
+        assert_eq!(text(terminal.backend().buffer()), text(&drawn), "the terminal shows something else than was drawn");
         drawn
     }
 }

@@ -18,22 +18,15 @@ pub fn counted(n: u64) -> impl Iterator<Item = EntryId> {
 /// Ids that are times: `n` of them, `step` milliseconds apart, the last `ago` milliseconds before the scene begins.
 pub fn timed(n: u64, step: u64, ago: u64) -> Vec<EntryId> {
     let last = START_MS as u64 - ago;
-    (0..n)
-        .map(|index| EntryId::new(last - (n - 1 - index) * step, 0))
-        .collect()
+    (0..n).map(|index| EntryId::new(last - (n - 1 - index) * step, 0)).collect()
 }
 
 /// The picture of the project: six orders, two acknowledged, two pending with two consumers, two new.
 pub fn seed() -> World {
     let mut world = World::new("redis", "7.2.6");
     let group = world.stream("Orders", counted(6)).group("workers", "4-0");
-    group
-        .consumer("c1", 842_000, Some(842_000))
-        .consumer("c2", 800, Some(800))
-        .consumer("c3", 1100, None);
-    group
-        .holds("c1", "3-0", 842_000, 1)
-        .holds("c2", "4-0", 800, 1);
+    group.consumer("c1", 842_000, Some(842_000)).consumer("c2", 800, Some(800)).consumer("c3", 1100, None);
+    group.holds("c1", "3-0", 842_000, 1).holds("c2", "4-0", 800, 1);
     world
 }
 
@@ -51,15 +44,8 @@ pub fn healthy() -> World {
         let ids = timed(n, 500, 200);
         let last = ids[ids.len() - 1].to_string();
         let stream = world.stream(key, ids);
-        for group in if key == "orders" {
-            &["billing", "shipping"][..]
-        } else {
-            &["workers"][..]
-        } {
-            stream
-                .group(*group, &last)
-                .consumer("w1", 120, Some(400))
-                .consumer("w2", 90, Some(900));
+        for group in if key == "orders" { &["billing", "shipping"][..] } else { &["workers"][..] } {
+            stream.group(*group, &last).consumer("w1", 120, Some(400)).consumer("w2", 90, Some(900));
         }
     }
     world
@@ -79,14 +65,8 @@ pub fn trouble(world: &mut World, at: i64) {
         let ids: Vec<EntryId> = stream.ids.iter().copied().collect();
         for (name, group) in &mut stream.groups {
             let behind = *name == Name::from("shipping");
-            let target = if behind {
-                ids.iter()
-                    .position(|entry| *entry > group.cursor)
-                    .unwrap_or(0)
-                    + 2
-            } else {
-                ids.len()
-            };
+            let target =
+                if behind { ids.iter().position(|entry| *entry > group.cursor).unwrap_or(0) + 2 } else { ids.len() };
             let from = group.cursor;
             group.cursor = ids[target.min(ids.len()) - 1];
             for worker in &mut group.consumers {
@@ -116,25 +96,14 @@ pub fn troubled() -> Scene {
     for entry in gone {
         group.holds("w9", &entry.to_string(), 29 * 86_400_000, 3);
     }
-    world
-        .group("mail", "workers")
-        .consumer("w8", 100, Some(200));
+    world.group("mail", "workers").consumer("w8", 100, Some(200));
     let audit = world.stream("audit", timed(200, 1000, 500));
     audit.added = Known::Is(500);
-    audit
-        .group(
-            "archive",
-            &EntryId::new(START_MS as u64 - 400_000, 0).to_string(),
-        )
-        .read = Some(Known::Is(100));
-    world.stream("log", timed(1200, 1000, 500)).group(
-        "reader",
-        &EntryId::new(START_MS as u64 - 500, 0).to_string(),
-    );
+    audit.group("archive", &EntryId::new(START_MS as u64 - 400_000, 0).to_string()).read = Some(Known::Is(100));
+    world.stream("log", timed(1200, 1000, 500)).group("reader", &EntryId::new(START_MS as u64 - 500, 0).to_string());
     let mut scene = Scene::new(world);
     scene.run(14, |world, at| {
-        let quiet =
-            ["audit", "log"].map(|key| world.streams.remove_entry(&Name::from(key)).unwrap());
+        let quiet = ["audit", "log"].map(|key| world.streams.remove_entry(&Name::from(key)).unwrap());
         trouble(world, at);
         world.streams.extend(quiet);
     });
@@ -145,28 +114,12 @@ pub fn troubled() -> Scene {
 pub fn faulty() -> Scene {
     let mut world = seed();
     world.faulty("cart", Fault::WrongType);
-    world.faulty(
-        "secrets",
-        Fault::Denied("NOPERM no permissions to access a key".into()),
-    );
-    world.faulty(
-        "slow",
-        Fault::Other("BUSY Redis is busy running a script".into()),
-    );
+    world.faulty("secrets", Fault::Denied("NOPERM no permissions to access a key".into()));
+    world.faulty("slow", Fault::Other("BUSY Redis is busy running a script".into()));
     world.stream("shy", counted(3)).groups_fault = Some(Fault::Denied("NOPERM".into()));
     world.stream("lonely", counted(3));
-    let keys = [
-        "Orders", "cart", "secrets", "slow", "shy", "lonely", "missing",
-    ]
-    .map(Name::from)
-    .to_vec();
-    let mut scene = Scene::watching(
-        world,
-        Settings {
-            keys,
-            ..Settings::default()
-        },
-    );
+    let keys = ["Orders", "cart", "secrets", "slow", "shy", "lonely", "missing"].map(Name::from).to_vec();
+    let mut scene = Scene::watching(world, Settings { keys, ..Settings::default() });
     scene.ticks(3);
     scene
 }
@@ -178,18 +131,9 @@ pub fn crowd() -> Scene {
     let cursor = ids[1899].to_string();
     let group = world.stream("jobs", ids.clone()).group("pool", &cursor);
     for n in 0..300_i64 {
-        group.consumer(
-            format!("worker-{n:03}").as_str(),
-            300 + n * 37,
-            Some(900 + n * 91),
-        );
+        group.consumer(format!("worker-{n:03}").as_str(), 300 + n * 37, Some(900 + n * 91));
         for entry in (0..n % 4).map(|step| ids[(1000 + n * 3 + step) as usize]) {
-            group.holds(
-                format!("worker-{n:03}").as_str(),
-                &entry.to_string(),
-                400 + n * 350,
-                1 + n % 3,
-            );
+            group.holds(format!("worker-{n:03}").as_str(), &entry.to_string(), 400 + n * 350, 1 + n % 3);
         }
     }
     let mut scene = Scene::new(world);
@@ -204,13 +148,8 @@ pub fn odd_pending() -> Scene {
     stream.ids.remove(&id("3-0"));
     stream.max_deleted = Known::Is(id("3-0"));
     let group = stream.group("workers", "7-0");
-    group
-        .consumer("c1", 61_000, Some(95_000))
-        .consumer("", 4000, Some(20_000));
-    group
-        .holds("c1", "3-0", 95_000, 2)
-        .holds("c1", "5-0", 65_000, 7)
-        .holds("", "6-0", 20_000, 1);
+    group.consumer("c1", 61_000, Some(95_000)).consumer("", 4000, Some(20_000));
+    group.holds("c1", "3-0", 95_000, 2).holds("c1", "5-0", 65_000, 7).holds("", "6-0", 20_000, 1);
     group
         .released("4-0", 1)
         .released("7-0", FATAL_DELIVERIES)
@@ -251,10 +190,7 @@ pub fn old_server() -> Scene {
     let mut world = World::new("redis", "6.2.14");
     let stream = world.stream("Orders", counted(20_000));
     (stream.added, stream.max_deleted) = (Known::Unsupported, Known::Unsupported);
-    stream
-        .group("workers", "9000-0")
-        .consumer("c1", 61_000, None)
-        .holds("c1", "3-0", 61_000, 1);
+    stream.group("workers", "9000-0").consumer("c1", 61_000, None).holds("c1", "3-0", 61_000, 1);
     stream.group("idle", "20000-0");
     let mut scene = Scene::new(world);
     scene.ticks(3);
@@ -271,16 +207,8 @@ pub fn names() -> World {
     let mut world = World::new("valkey", "9.1.2");
     let long = "k".repeat(8192);
     for (key, group, consumer) in [
-        (
-            Name::from(long.as_str()),
-            Name::from(long.as_str()),
-            Name::from(long.as_str()),
-        ),
-        (
-            "注文ストリーム".into(),
-            "請求グループ".into(),
-            "消費者その一".into(),
-        ),
+        (Name::from(long.as_str()), Name::from(long.as_str()), Name::from(long.as_str())),
+        ("注文ストリーム".into(), "請求グループ".into(), "消費者その一".into()),
         (
             "한국어한국어한국어한국어한국어한국어한국어".into(),
             "组".repeat(40).as_str().into(),
@@ -291,10 +219,7 @@ pub fn names() -> World {
         ("(empty)".into(), "it's $HOME".into(), "a b".into()),
     ] {
         let group = world.stream(key, counted(6)).group(group, "4-0");
-        group
-            .consumer(consumer.clone(), 842_000, None)
-            .holds(consumer, "3-0", 842_000, 1)
-            .holds("c2", "4-0", 800, 1);
+        group.consumer(consumer.clone(), 842_000, None).holds(consumer, "3-0", 842_000, 1).holds("c2", "4-0", 800, 1);
     }
     world
 }

@@ -6,8 +6,8 @@ use pelwatch::core::{
     model::{ConsumerFacts, GroupFacts, PendingRow, PendingSummary, ServerFacts, StreamFacts},
     name::Name,
     sample::{
-        Cost, Fault, GroupDetail, GroupRequest, PageRequest, Part, RangeIds, RangeRequest, Request,
-        Sample, ScanSample, StreamRequest, StreamSample,
+        Cost, Fault, GroupDetail, GroupRequest, PageRequest, Part, RangeIds, RangeRequest, Request, Sample, ScanSample,
+        StreamRequest, StreamSample,
     },
     time::Mono,
 };
@@ -86,22 +86,12 @@ impl World {
             role: Some("master".into()),
             ..ServerFacts::default()
         };
-        let since_7_2 = server
-            .version_numbers()
-            .is_some_and(|numbers| numbers >= (7, 2));
-        Self {
-            server,
-            tells_inactive: since_7_2,
-            ..Self::default()
-        }
+        let since_7_2 = server.version_numbers().is_some_and(|numbers| numbers >= (7, 2));
+        Self { server, tells_inactive: since_7_2, ..Self::default() }
     }
 
     /// A stream with these entries.
-    pub fn stream(
-        &mut self,
-        key: impl Into<Name>,
-        ids: impl IntoIterator<Item = EntryId>,
-    ) -> &mut Stream {
+    pub fn stream(&mut self, key: impl Into<Name>, ids: impl IntoIterator<Item = EntryId>) -> &mut Stream {
         let ids: BTreeSet<EntryId> = ids.into_iter().collect();
         let stream = Stream {
             last_generated: ids.last().copied().unwrap_or_default(),
@@ -124,10 +114,7 @@ impl World {
 
     /// A group that is there.
     pub fn group(&mut self, key: &str, group: &str) -> &mut Group {
-        self.streams
-            .get_mut(&key.into())
-            .and_then(|stream| stream.groups.get_mut(&group.into()))
-            .expect("a group")
+        self.streams.get_mut(&key.into()).and_then(|stream| stream.groups.get_mut(&group.into())).expect("a group")
     }
 
     /// What one tick brings.
@@ -146,21 +133,11 @@ impl World {
             client_names: None,
             at,
             time_ms: Some(START_MS + at.0 as i64),
-            streams: request
-                .streams
-                .iter()
-                .map(|wanted| self.stream_sample(wanted, at))
-                .collect(),
+            streams: request.streams.iter().map(|wanted| self.stream_sample(wanted, at)).collect(),
             scan,
             server: request.server.then(|| self.server.clone()),
             denied: Vec::new(),
-            cost: Cost {
-                commands: 7,
-                round_trips: 1,
-                bytes_in: 12_288,
-                slowest_reply_us: 312,
-                largest_reply: 4096,
-            },
+            cost: Cost { commands: 7, round_trips: 1, bytes_in: 12_288, slowest_reply_us: 312, largest_reply: 4096 },
         }
     }
 
@@ -180,29 +157,16 @@ impl World {
         };
         let groups = match &stream.groups_fault {
             Some(fault) => Err(fault.clone()),
-            None => Ok(stream
-                .groups
-                .iter()
-                .map(|(name, group)| stream.group_facts(name, group))
-                .collect()),
+            None => Ok(stream.groups.iter().map(|(name, group)| stream.group_facts(name, group)).collect()),
         };
-        let details = wanted
-            .groups
-            .iter()
-            .filter_map(|wanted| Some((wanted, stream.groups.get(&wanted.name)?)));
+        let details = wanted.groups.iter().filter_map(|wanted| Some((wanted, stream.groups.get(&wanted.name)?)));
         StreamSample {
             key: wanted.key.clone(),
             facts: Ok(stream.facts()),
             groups,
             consistent: true,
-            ranges: wanted
-                .ranges
-                .iter()
-                .map(|range| (*range, Ok(stream.range(*range))))
-                .collect(),
-            details: details
-                .map(|(wanted, group)| group.detail(wanted, at, self.tells_inactive))
-                .collect(),
+            ranges: wanted.ranges.iter().map(|range| (*range, Ok(stream.range(*range)))).collect(),
+            details: details.map(|(wanted, group)| group.detail(wanted, at, self.tells_inactive)).collect(),
         }
     }
 }
@@ -244,20 +208,9 @@ impl Stream {
     }
 
     fn group_facts(&self, name: &Name, group: &Group) -> GroupFacts {
-        let waiting = self
-            .ids
-            .range(group.cursor..)
-            .filter(|entry| **entry > group.cursor)
-            .count() as i64;
-        let read = self
-            .added
-            .value()
-            .map_or(Known::Unsupported, |added| Known::Is(added - waiting));
-        let lag = if self.added.value().is_some() {
-            Known::Is(waiting)
-        } else {
-            Known::Unsupported
-        };
+        let waiting = self.ids.range(group.cursor..).filter(|entry| **entry > group.cursor).count() as i64;
+        let read = self.added.value().map_or(Known::Unsupported, |added| Known::Is(added - waiting));
+        let lag = if self.added.value().is_some() { Known::Is(waiting) } else { Known::Unsupported };
         GroupFacts {
             name: name.clone(),
             consumers: group.consumers.len() as i64,
@@ -270,83 +223,40 @@ impl Stream {
 
     fn range(&self, wanted: RangeRequest) -> RangeIds {
         let mut ids: Vec<EntryId> = if wanted.backward {
-            self.ids
-                .range(..=wanted.from)
-                .rev()
-                .take(wanted.count)
-                .copied()
-                .collect()
+            self.ids.range(..=wanted.from).rev().take(wanted.count).copied().collect()
         } else {
-            self.ids
-                .range(wanted.from..)
-                .take(wanted.count)
-                .copied()
-                .collect()
+            self.ids.range(wanted.from..).take(wanted.count).copied().collect()
         };
         ids.sort_unstable();
-        RangeIds {
-            bytes: 40 * ids.len() as u64,
-            ids,
-        }
+        RangeIds { bytes: 40 * ids.len() as u64, ids }
     }
 }
 
 impl Group {
     /// A consumer last seen, and last given an entry, so many milliseconds before the scene begins.
     pub fn consumer(&mut self, name: impl Into<Name>, seen: i64, got: Option<i64>) -> &mut Self {
-        self.consumers.push(Worker {
-            name: name.into(),
-            seen: -seen,
-            got: got.map(|ago| -ago),
-        });
+        self.consumers.push(Worker { name: name.into(), seen: -seen, got: got.map(|ago| -ago) });
         self
     }
 
     /// A pending entry, delivered so many milliseconds before the scene begins.
-    pub fn holds(
-        &mut self,
-        owner: impl Into<Name>,
-        entry: &str,
-        idle: i64,
-        count: i64,
-    ) -> &mut Self {
-        self.pending.insert(
-            id(entry),
-            Held {
-                owner: Some(owner.into()),
-                delivered: -idle,
-                count,
-            },
-        );
+    pub fn holds(&mut self, owner: impl Into<Name>, entry: &str, idle: i64, count: i64) -> &mut Self {
+        self.pending.insert(id(entry), Held { owner: Some(owner.into()), delivered: -idle, count });
         self
     }
 
     /// A pending entry that nobody holds.
     pub fn released(&mut self, entry: &str, count: i64) -> &mut Self {
-        self.pending.insert(
-            id(entry),
-            Held {
-                owner: None,
-                delivered: 0,
-                count,
-            },
-        );
+        self.pending.insert(id(entry), Held { owner: None, delivered: 0, count });
         self
     }
 
     fn detail(&self, wanted: &GroupRequest, at: Mono, tells_inactive: bool) -> GroupDetail {
         let consumers = || match &self.consumers_fault {
             Some(fault) => Err(fault.clone()),
-            None => Ok(self
-                .consumers
-                .iter()
-                .map(|worker| self.consumer_facts(worker, at, tells_inactive))
-                .collect()),
+            None => Ok(self.consumers.iter().map(|worker| self.consumer_facts(worker, at, tells_inactive)).collect()),
         };
-        let pages = wanted
-            .pages
-            .iter()
-            .map(|page| (page.clone(), self.page(page, at)));
+        let pages = wanted.pages.iter().map(|page| (page.clone(), self.page(page, at)));
         GroupDetail {
             name: wanted.name.clone(),
             consumers: wanted.consumers.then(consumers),
@@ -356,21 +266,13 @@ impl Group {
     }
 
     fn consumer_facts(&self, worker: &Worker, at: Mono, tells_inactive: bool) -> ConsumerFacts {
-        let pending = self
-            .pending
-            .values()
-            .filter(|held| held.owner.as_ref() == Some(&worker.name))
-            .count() as i64;
+        let pending = self.pending.values().filter(|held| held.owner.as_ref() == Some(&worker.name)).count() as i64;
         let got = worker.got.map(|got| at.0 as i64 - got);
         ConsumerFacts {
             name: worker.name.clone(),
             pending,
             idle_ms: at.0 as i64 - worker.seen,
-            inactive_ms: if tells_inactive {
-                Known::Is(got.unwrap_or(-1))
-            } else {
-                Known::Unsupported
-            },
+            inactive_ms: if tells_inactive { Known::Is(got.unwrap_or(-1)) } else { Known::Unsupported },
         }
     }
 
@@ -382,10 +284,7 @@ impl Group {
         for owner in self.pending.values().filter_map(|held| held.owner.clone()) {
             *holders.entry(owner).or_default() += 1;
         }
-        Ok(PendingSummary {
-            total: self.pending.len() as i64,
-            holders: holders.into_iter().collect(),
-        })
+        Ok(PendingSummary { total: self.pending.len() as i64, holders: holders.into_iter().collect() })
     }
 
     fn page(&self, page: &PageRequest, at: Mono) -> Part<Vec<PendingRow>> {
@@ -393,11 +292,7 @@ impl Group {
             return Err(fault.clone());
         }
         let wanted = |held: &Held| page.consumer.is_none() || held.owner == page.consumer;
-        let rows = self
-            .pending
-            .range(page.from..=page.to)
-            .filter(|(_, held)| wanted(held))
-            .take(page.count);
+        let rows = self.pending.range(page.from..=page.to).filter(|(_, held)| wanted(held)).take(page.count);
         Ok(rows
             .map(|(entry, held)| PendingRow {
                 id: *entry,

@@ -28,20 +28,29 @@ fn columns(with_inactive: bool) -> Vec<Column> {
     if with_inactive {
         columns.push(Column { title: "seen", least: 7, most: 7, rank: 1, right: true });
     }
-    columns.push(Column { title: "got entries", least: 11, most: 11, rank: if with_inactive { 4 } else { 1 }, right: true });
+    columns.push(Column {
+        title: "got entries",
+        least: 11,
+        most: 11,
+        rank: if with_inactive { 4 } else { 1 },
+        right: true,
+    });
     columns
 }
 
 pub fn view(app: &App, stream: &StreamState, group: &GroupState, now: Now) -> (Table, Line, String) {
     let with_inactive = group.consumers.iter().flatten().any(|consumer| consumer.inactive_ms.reason().is_none());
     let rows = branches(app, group);
-    let picked = app.tree_row.as_ref().and_then(|id| rows.iter().position(|row| row.id().as_ref() == Some(id))).unwrap_or(0);
+    let picked =
+        app.tree_row.as_ref().and_then(|id| rows.iter().position(|row| row.id().as_ref() == Some(id))).unwrap_or(0);
     let total = rows.len();
     let (rows, index, hidden) = around(rows, picked, usize::from(app.size.1).max(10));
     let table_rows = rows
         .iter()
         .map(|row| match row {
-            Branch::Consumer { name, facts, pending, open } => consumer_row(group, *name, *facts, *pending, *open, with_inactive, now),
+            Branch::Consumer { name, facts, pending, open } => {
+                consumer_row(group, *name, *facts, *pending, *open, with_inactive, now)
+            }
             Branch::Entry(row) => entry_row(stream, group, row, app.marks.contains(&row.id), with_inactive, now.mono),
             Branch::More(count) => more_row(*count, columns(with_inactive).len()),
         })
@@ -53,7 +62,8 @@ pub fn view(app: &App, stream: &StreamState, group: &GroupState, now: Now) -> (T
         hidden,
     };
     let holders = group.consumers.iter().flatten().filter(|consumer| consumer.pending > 0).count();
-    let number = vec![bold(group.facts.consumers.to_string(), Tone::Plain), span(format!(", {holders} holding"), Tone::Dim)];
+    let number =
+        vec![bold(group.facts.consumers.to_string(), Tone::Plain), span(format!(", {holders} holding"), Tone::Dim)];
     let empty = match (&group.consumers_fault, total) {
         (Some(fault), 0) => format!("XINFO CONSUMERS: {}", fault.words()),
         (None, 0) if group.consumers.is_none() => "not fetched yet".to_owned(),
@@ -85,7 +95,14 @@ fn consumer_row(
     };
     let shown = if pending == 0 { Span { bold: false, ..shown } } else { shown };
     let passed = now.mono.since(group.pel.at) as i64;
-    let ages: Vec<i64> = group.pel.rows.iter().filter(|row| row.owner.as_ref() == name).filter_map(|row| row.idle_ms).map(|ms| ms + passed).collect();
+    let ages: Vec<i64> = group
+        .pel
+        .rows
+        .iter()
+        .filter(|row| row.owner.as_ref() == name)
+        .filter_map(|row| row.idle_ms)
+        .map(|ms| ms + passed)
+        .collect();
     let oldest = ages.iter().copied().max();
     let whole = ages.len() as i64 >= pending;
     let oldest_cell = match oldest {
@@ -100,7 +117,10 @@ fn consumer_row(
         span(pending.to_string(), if pending == 0 { Tone::Dim } else { Tone::Plain }),
         oldest_cell,
         Span { text: histogram(&ages), tone: oldest.map_or(Tone::Dim, heat), bold: false },
-        span(tries.map_or(String::new(), |n| format!("×{n}")), if tries.is_some_and(|n| n > 1) { Tone::Warn } else { Tone::Dim }),
+        span(
+            tries.map_or(String::new(), |n| format!("×{n}")),
+            if tries.is_some_and(|n| n > 1) { Tone::Warn } else { Tone::Dim },
+        ),
     ];
     let since = |ms: Option<i64>| ms.map_or("-".to_owned(), |ms| age(aged(ms, group.consumers_at, now.mono)));
     if with_inactive {
@@ -132,7 +152,14 @@ fn histogram(ages: &[i64]) -> String {
     spark(&buckets.map(Some))
 }
 
-fn entry_row(stream: &StreamState, group: &GroupState, row: &PendingRow, marked: bool, with_inactive: bool, now: Mono) -> TableRow {
+fn entry_row(
+    stream: &StreamState,
+    group: &GroupState,
+    row: &PendingRow,
+    marked: bool,
+    with_inactive: bool,
+    now: Mono,
+) -> TableRow {
     let idle = row.idle_ms.map(|ms| aged(ms, group.pel.at, now));
     let fate = match stream.has_entry(row.id) {
         Some(false) => span("gone", Tone::Critical),

@@ -9,7 +9,12 @@ use crate::{
     core::{
         name::Name,
         outcome::Outcome,
-        plan::{Plan, claim::ClaimPlan, entries::What, seek::{Direction, SeekPlan}},
+        plan::{
+            Plan,
+            claim::ClaimPlan,
+            entries::What,
+            seek::{Direction, SeekPlan},
+        },
         symptoms::command_line,
         time::age_words,
     },
@@ -19,7 +24,12 @@ use crate::{
 const COMMANDS: usize = 2;
 
 pub fn view(app: &App, dialog: &Dialog) -> OverlayView {
-    let mut lines = vec![vec![span("stream ", Tone::Dim), bold(dialog.key.shown(), Tone::Plain), span("   group ", Tone::Dim), bold(dialog.group.shown(), Tone::Plain)]];
+    let mut lines = vec![vec![
+        span("stream ", Tone::Dim),
+        bold(dialog.key.shown(), Tone::Plain),
+        span("   group ", Tone::Dim),
+        bold(dialog.group.shown(), Tone::Plain),
+    ]];
     lines.push(Line::new());
     if dialog.stage == Stage::Asking {
         lines.extend(fields(dialog));
@@ -54,7 +64,11 @@ fn field(dialog: &Dialog, part: Part, label: &str, value: &str, hint: &str) -> L
     vec![
         bold(if here { "▌ " } else { "  " }, Tone::Accent),
         span(format!("{label:<12}"), Tone::Dim),
-        super::Span { text: format!("{value}{caret}"), tone: if here { Tone::Accent } else { Tone::Plain }, bold: here },
+        super::Span {
+            text: format!("{value}{caret}"),
+            tone: if here { Tone::Accent } else { Tone::Plain },
+            bold: here,
+        },
         span(format!("  {hint}"), Tone::Dim),
     ]
 }
@@ -66,12 +80,24 @@ fn fields(dialog: &Dialog) -> Vec<Line> {
         let line = match part {
             Part::Target => {
                 let name = dialog.targets.get(dialog.target).map_or("nobody".to_owned(), Name::shown);
-                let hint = format!("← → chooses, {} of {}", (dialog.target + 1).min(dialog.targets.len()), dialog.targets.len());
+                let hint = format!(
+                    "← → chooses, {} of {}",
+                    (dialog.target + 1).min(dialog.targets.len()),
+                    dialog.targets.len()
+                );
                 field(dialog, part, "to", &format!("‹ {name} ›"), &hint)
             }
             Part::MinIdle => field(dialog, part, "idle since", &shown(&dialog.min_idle), &dialog.min_idle_from),
-            Part::Limit => field(dialog, part, "at most", &shown(&dialog.limit), if dialog.limit.is_empty() { "no limit" } else { "entries" }),
-            Part::Where => field(dialog, part, "to", &shown(&dialog.place), "an id, $, 0, +3, -3, 10m-ago, 2026-11-30T12:00:00Z"),
+            Part::Limit => field(
+                dialog,
+                part,
+                "at most",
+                &shown(&dialog.limit),
+                if dialog.limit.is_empty() { "no limit" } else { "entries" },
+            ),
+            Part::Where => {
+                field(dialog, part, "to", &shown(&dialog.place), "an id, $, 0, +3, -3, 10m-ago, 2026-11-30T12:00:00Z")
+            }
             _ => continue,
         };
         lines.push(line);
@@ -97,12 +123,23 @@ fn preview(dialog: &Dialog) -> Vec<Line> {
                 What::MoveTo(target) => format!(" would go to {target}"),
                 What::Acknowledge => " would be acknowledged; this group will never process them".to_owned(),
             };
-            vec![vec![bold(plan.rows.len().to_string(), Tone::Heat(2)), span(format!(" of {} marked entries{what}", plan.ask.ids.len()), Tone::Plain)]]
+            vec![vec![
+                bold(plan.rows.len().to_string(), Tone::Heat(2)),
+                span(format!(" of {} marked entries{what}", plan.ask.ids.len()), Tone::Plain),
+            ]]
         }
-        Plan::Consumer(plan) => vec![vec![span(format!("{} would be deleted; it holds nothing", plan.consumer), Tone::Plain)]],
+        Plan::Consumer(plan) => {
+            vec![vec![span(format!("{} would be deleted; it holds nothing", plan.consumer), Tone::Plain)]]
+        }
         Plan::Undo(plan) => vec![vec![
             bold(plan.rows.len().to_string(), Tone::Heat(2)),
-            span(format!(" entries would go back from {} to their former owners, with their idle times and counts", plan.ask.claim.target), Tone::Plain),
+            span(
+                format!(
+                    " entries would go back from {} to their former owners, with their idle times and counts",
+                    plan.ask.claim.target
+                ),
+                Tone::Plain,
+            ),
         ]],
     };
     lines.extend(plan.warnings().iter().map(|warning| {
@@ -115,7 +152,10 @@ fn preview(dialog: &Dialog) -> Vec<Line> {
     lines.push(Line::new());
     let commands = plan.commands();
     for command in commands.iter().take(COMMANDS) {
-        lines.push(vec![span("  ", Tone::Plain), span(crate::app::cells::cut(&command_line(command), 110), Tone::Accent)]);
+        lines.push(vec![
+            span("  ", Tone::Plain),
+            span(crate::app::cells::cut(&command_line(command), 110), Tone::Accent),
+        ]);
     }
     if commands.len() > COMMANDS {
         lines.push(vec![span(format!("  and {} more like it", commands.len() - COMMANDS), Tone::Dim)]);
@@ -127,7 +167,14 @@ fn preview(dialog: &Dialog) -> Vec<Line> {
 fn claim(plan: &ClaimPlan) -> Vec<Line> {
     let mut lines = vec![vec![
         bold(plan.would_move.text(), Tone::Heat(2)),
-        span(format!(" entries idle for {} or longer would move to {}", age_words(plan.ask.min_idle_ms), plan.ask.target), Tone::Plain),
+        span(
+            format!(
+                " entries idle for {} or longer would move to {}",
+                age_words(plan.ask.min_idle_ms),
+                plan.ask.target
+            ),
+            Tone::Plain,
+        ),
     ]];
     for holder in plan.from.iter().take(5) {
         let from = holder.consumer.as_ref().map_or("nobody (released)".to_owned(), Name::shown);
@@ -145,24 +192,34 @@ fn claim(plan: &ClaimPlan) -> Vec<Line> {
 }
 
 fn seek(plan: &SeekPlan) -> Vec<Line> {
-    let mut lines = vec![vec![span(format!("from {} to ", plan.cursor), Tone::Plain), bold(plan.target.to_string(), Tone::Accent)]];
+    let mut lines =
+        vec![vec![span(format!("from {} to ", plan.cursor), Tone::Plain), bold(plan.target.to_string(), Tone::Accent)]];
     match plan.direction {
         Direction::Back => {
             let unsure = if plan.acked_sure { "" } else { " or never delivered" };
             lines.push(vec![
                 bold(plan.redelivered.text(), Tone::Heat(2)),
                 span(" entries are delivered again: ", Tone::Plain),
-                span(format!("{} acked{unsure}, processed twice; ", plan.redelivered.value - plan.redelivered_pending), Tone::Plain),
+                span(
+                    format!("{} acked{unsure}, processed twice; ", plan.redelivered.value - plan.redelivered_pending),
+                    Tone::Plain,
+                ),
                 span(format!("{} pending, which change hands and count anew", plan.redelivered_pending), Tone::Plain),
             ]);
         }
         Direction::Forward => {
             let ids = plan.skipped_span.map_or(String::new(), |(first, last)| format!(", {first} to {last}"));
-            lines.push(vec![bold(plan.skipped.text(), Tone::Critical), span(format!(" unread entries are lost to this group{ids}"), Tone::Plain)]);
+            lines.push(vec![
+                bold(plan.skipped.text(), Tone::Critical),
+                span(format!(" unread entries are lost to this group{ids}"), Tone::Plain),
+            ]);
         }
         Direction::None => lines.push(vec![span("that is where it is", Tone::Dim)]),
     }
-    lines.push(vec![span(format!("{} pending entries and all other groups stay as they are", plan.pending_untouched), Tone::Dim)]);
+    lines.push(vec![span(
+        format!("{} pending entries and all other groups stay as they are", plan.pending_untouched),
+        Tone::Dim,
+    )]);
     lines
 }
 
@@ -172,7 +229,9 @@ fn confirmation(app: &App, dialog: &Dialog) -> Vec<Line> {
         let sign = if dialog.moving { "[x]" } else { "[ ]" };
         let bound = match &dialog.plan {
             Some(Ok(plan)) => match plan.as_ref() {
-                Plan::Seek(plan) => format!("any cursor from {} to {} is accepted", plan.cursor.min(plan.target), plan.moving_bound()),
+                Plan::Seek(plan) => {
+                    format!("any cursor from {} to {} is accepted", plan.cursor.min(plan.target), plan.moving_bound())
+                }
                 _ => String::new(),
             },
             _ => String::new(),
@@ -180,7 +239,10 @@ fn confirmation(app: &App, dialog: &Dialog) -> Vec<Line> {
         lines.push(field(dialog, Part::Moving, sign, "the cursor is moving", &bound));
     }
     if !app.may_act {
-        lines.push(vec![span(format!("This session only reads{}. y copies the command.", app.why_read_only), Tone::Warn)]);
+        lines.push(vec![span(
+            format!("This session only reads{}. y copies the command.", app.why_read_only),
+            Tone::Warn,
+        )]);
         lines.push(button(dialog, Part::Cancel, "Close", true));
         return lines;
     }

@@ -9,10 +9,17 @@ use crate::app::{
 pub fn view(app: &App) -> Bar {
     if app.dialog.is_some() {
         let text = app.notice.as_ref().map_or("the dialog takes all keys", |notice| notice.text.as_str());
-        return Bar { left: vec![(0, vec![span(text, if app.notice.is_some() { Tone::Warn } else { Tone::Dim })])], right: Vec::new() };
+        return Bar {
+            left: vec![(0, vec![span(text, if app.notice.is_some() { Tone::Warn } else { Tone::Dim })])],
+            right: Vec::new(),
+        };
     }
     if app.typing {
-        let input = vec![bold("/", Tone::Accent), span(crate::core::name::visible(app.filter.as_bytes()), Tone::Plain), bold("▏", Tone::Accent)];
+        let input = vec![
+            bold("/", Tone::Accent),
+            span(crate::core::name::visible(app.filter.as_bytes()), Tone::Plain),
+            bold("▏", Tone::Accent),
+        ];
         let hint = vec![span("Enter keep  Esc clear", Tone::Dim)];
         return Bar { left: vec![(0, input)], right: vec![(1, hint)] };
     }
@@ -20,7 +27,9 @@ pub fn view(app: &App) -> Bar {
         return Bar { left: vec![(0, vec![span(&notice.text, Tone::Accent)])], right: Vec::new() };
     }
     let mut left = Vec::new();
-    for (index, binding) in BINDINGS.iter().filter(|binding| !binding.word.is_empty() && holds(app, binding.scope)).enumerate() {
+    for (index, binding) in
+        BINDINGS.iter().filter(|binding| !binding.word.is_empty() && holds(app, binding.scope)).enumerate()
+    {
         let idle = match binding.action {
             Action::Open => app.overlay.is_some(),
             Action::Back => app.overlay.is_none() && app.place == Place::Overview && app.filter.is_empty(),
@@ -35,7 +44,8 @@ pub fn view(app: &App) -> Bar {
             _ => binding.word,
         };
         // help, quit and the way out of a pause stay to the last
-        let stays = matches!(binding.action, Action::Help | Action::Quit) || (binding.action == Action::Pause && app.frozen.is_some());
+        let stays = matches!(binding.action, Action::Help | Action::Quit)
+            || (binding.action == Action::Pause && app.frozen.is_some());
         let rank = if stays { 0 } else { 1 + index as u8 };
         left.push((rank, vec![bold(binding.keys[0].to_string(), Tone::Accent), span(format!(" {word}"), Tone::Dim)]));
     }

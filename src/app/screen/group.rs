@@ -1,6 +1,10 @@
 //! One group: strip, consumers, symptoms, and the lag over time.
 
-use super::{Line, Series, SymptomsView, Table, Tone, bold, chart, consumers, overview::{fault_words, is_old, lag_cell, oldest_cell}, span, strip, symptoms};
+use super::{
+    Line, Series, SymptomsView, Table, Tone, bold, chart, consumers,
+    overview::{fault_words, is_old, lag_cell, oldest_cell},
+    span, strip, symptoms,
+};
 use crate::{
     app::{App, Pane, Zoom},
     core::{
@@ -96,7 +100,9 @@ fn absent(app: &App, key: &Name, name: &Name, title: Line) -> GroupView {
         None => format!("{key} is not watched any more."),
         Some(RowState::Fault(fault)) => format!("{key}: {}.", fault.words()),
         Some(RowState::Loading) => "Not answered yet.".to_owned(),
-        Some(RowState::Ok) => format!("The group {name} is not there. It shows up again by itself when it is created; e tells what happened."),
+        Some(RowState::Ok) => format!(
+            "The group {name} is not there. It shows up again by itself when it is created; e tells what happened."
+        ),
     };
     GroupView {
         title,

@@ -84,7 +84,12 @@ fn right(app: &App, now: Now, clock: &str) -> Vec<(u8, Line)> {
                 right.push((3, vec![span(format!("slow replies, {wanted} wanted"), Tone::Warn)]));
             }
             let cost = app.store.last_cost;
-            let text = format!("cost {:>2} cmds {:>5} {:>5}", cost.commands, bytes(cost.bytes_in), reply(cost.slowest_reply_us));
+            let text = format!(
+                "cost {:>2} cmds {:>5} {:>5}",
+                cost.commands,
+                bytes(cost.bytes_in),
+                reply(cost.slowest_reply_us)
+            );
             right.push((2, vec![span(text, Tone::Dim)]));
         }
     }

@@ -81,7 +81,8 @@ fn wrapped(line: &Line, cells: usize) -> Vec<Line> {
         [] => 0,
     };
     let indent = if indent * 2 > cells { 0 } else { indent };
-    let letters: Vec<(char, usize)> = line.iter().enumerate().flat_map(|(index, span)| span.text.chars().map(move |c| (c, index))).collect();
+    let letters: Vec<(char, usize)> =
+        line.iter().enumerate().flat_map(|(index, span)| span.text.chars().map(move |c| (c, index))).collect();
     let mut lines = Vec::new();
     let mut at = 0;
     while at < letters.len() {
@@ -97,7 +98,8 @@ fn wrapped(line: &Line, cells: usize) -> Vec<Line> {
             // the first blanks of a line are its indent: a break there would break for ever
             let text = letters[at..end].iter().position(|(c, _)| *c != ' ').unwrap_or(0);
             let from = at + text.max(if lines.is_empty() { indent } else { 0 });
-            end = letters[from.min(end)..end].iter().rposition(|(c, _)| *c == ' ').map_or(end, |blank| from + blank + 1);
+            end =
+                letters[from.min(end)..end].iter().rposition(|(c, _)| *c == ' ').map_or(end, |blank| from + blank + 1);
         }
         let mut piece: Line = if lead > 0 { vec![span(" ".repeat(lead), Tone::Plain)] } else { Vec::new() };
         let mut owner = None;
@@ -133,7 +135,10 @@ fn help(app: &App) -> Vec<Line> {
     lines.push(Vec::new());
     let signs = "✓ acked   ◆ pending (the darker the older)   · new   ┃ cursor   ✗ pending, payload gone   » skipped   ? not known";
     lines.push(vec![span(signs, Tone::Dim)]);
-    lines.push(vec![span("lag: 2 exact   ~2 the server's word   ≥2 at least   ≤2 at most   ? unknown   n/a not reported by this server", Tone::Dim)]);
+    lines.push(vec![span(
+        "lag: 2 exact   ~2 the server's word   ≥2 at least   ≤2 at most   ? unknown   n/a not reported by this server",
+        Tone::Dim,
+    )]);
     lines
 }
 
@@ -145,7 +150,11 @@ fn events(app: &App) -> Vec<Line> {
         .events
         .iter()
         .map(|event| {
-            let line = vec![span(time(event.wall_ms), Tone::Dim), bold(format!("{}  ", event.id), Tone::Warn), span(&event.text, Tone::Plain)];
+            let line = vec![
+                span(time(event.wall_ms), Tone::Dim),
+                bold(format!("{}  ", event.id), Tone::Warn),
+                span(&event.text, Tone::Plain),
+            ];
             (event.wall_ms, line)
         })
         .collect();
@@ -174,7 +183,11 @@ fn finding(app: &App) -> Vec<Line> {
         Vec::new(),
         field("likely cause", finding.cause.to_owned()),
         field("what to do", finding.remedy.to_owned()),
-        vec![span(format!("{:<14}", "first check"), Tone::Dim), span(command_line(&finding.check), Tone::Accent), span("   Y copies it", Tone::Dim)],
+        vec![
+            span(format!("{:<14}", "first check"), Tone::Dim),
+            span(command_line(&finding.check), Tone::Accent),
+            span("   Y copies it", Tone::Dim),
+        ],
         Vec::new(),
     ];
     lines.extend(finding.evidence.iter().map(|(name, value)| {
@@ -189,7 +202,10 @@ fn entry(app: &App, id: EntryId, key: &Name, payload: Option<&EntryPayload>, now
     let mut lines = Vec::new();
     if let Some(ms) = id.plausible_ms(store.server_now_ms(now)) {
         let ago = age(store.server_now_ms(now) - ms);
-        lines.push(vec![span("added         ", Tone::Dim), span(format!("{}  ({ago} ago, by its id)", rfc3339(ms)), Tone::Plain)]);
+        lines.push(vec![
+            span("added         ", Tone::Dim),
+            span(format!("{}  ({ago} ago, by its id)", rfc3339(ms)), Tone::Plain),
+        ]);
     }
     if let Some((stream, group)) = app.group().filter(|(stream, _)| stream.key == *key) {
         let row = group.pel.rows.iter().find(|row| row.id == id);
@@ -200,22 +216,40 @@ fn entry(app: &App, id: EntryId, key: &Name, payload: Option<&EntryPayload>, now
                 vec![
                     span("pending       ", Tone::Dim),
                     span(format!("held by {owner}, "), Tone::Plain),
-                    idle.map_or(span("idle unknown", Tone::Dim), |ms| span(format!("delivered {} ago", age(ms)), heat(ms))),
+                    idle.map_or(span("idle unknown", Tone::Dim), |ms| {
+                        span(format!("delivered {} ago", age(ms)), heat(ms))
+                    }),
                     span(", deliveries ", Tone::Plain),
                     deliveries(row.deliveries),
                 ]
             }
-            None if id > group.facts.cursor => vec![span("new           ", Tone::Dim), span("not delivered to this group so far", Tone::New)],
-            None if group.pel.is_known(id) => vec![span("acked         ", Tone::Dim), span("behind the cursor and not pending", Tone::Plain)],
-            None => vec![span("delivered     ", Tone::Dim), span("behind the cursor; whether it is pending was not fetched", Tone::Plain)],
+            None if id > group.facts.cursor => {
+                vec![span("new           ", Tone::Dim), span("not delivered to this group so far", Tone::New)]
+            }
+            None if group.pel.is_known(id) => {
+                vec![span("acked         ", Tone::Dim), span("behind the cursor and not pending", Tone::Plain)]
+            }
+            None => vec![
+                span("delivered     ", Tone::Dim),
+                span("behind the cursor; whether it is pending was not fetched", Tone::Plain),
+            ],
         };
         lines.push(state);
         if stream.has_entry(id) == Some(false) {
-            lines.push(vec![span("payload gone  ", Tone::Critical), span("the entry is no longer in the stream", Tone::Plain)]);
+            lines.push(vec![
+                span("payload gone  ", Tone::Critical),
+                span("the entry is no longer in the stream", Tone::Plain),
+            ]);
         }
         for seen in group.redeliveries.iter().filter(|seen| seen.id == id) {
             let name = |name: &Option<Name>| name.as_ref().map_or("nobody".to_owned(), Name::shown);
-            let text = format!("{} ago from {} to {}, deliveries {}", age(now.mono.since(seen.at) as i64), name(&seen.from), name(&seen.to), seen.deliveries);
+            let text = format!(
+                "{} ago from {} to {}, deliveries {}",
+                age(now.mono.since(seen.at) as i64),
+                name(&seen.from),
+                name(&seen.to),
+                seen.deliveries
+            );
             lines.push(vec![span("seen          ", Tone::Dim), span(text, Tone::Plain)]);
         }
     }
@@ -264,7 +298,8 @@ fn value_lines(value: &[u8]) -> Vec<String> {
         .chunks(16)
         .map(|row| {
             let hex: Vec<String> = row.iter().map(|b| format!("{b:02x}")).collect();
-            let text: String = row.iter().map(|b| if (0x20..0x7f).contains(b) { char::from(*b) } else { '.' }).collect();
+            let text: String =
+                row.iter().map(|b| if (0x20..0x7f).contains(b) { char::from(*b) } else { '.' }).collect();
             format!("{:<47}  {text}", hex.join(" "))
         })
         .collect()
@@ -324,7 +359,12 @@ mod tests {
 
     #[test]
     fn what_follows_stands_below_the_text() {
-        let texts = |line: Line, cells| wrapped(&line, cells).iter().map(|line| line.iter().map(|span| span.text.as_str()).collect()).collect::<Vec<String>>();
+        let texts = |line: Line, cells| {
+            wrapped(&line, cells)
+                .iter()
+                .map(|line| line.iter().map(|span| span.text.as_str()).collect())
+                .collect::<Vec<String>>()
+        };
         let label = vec![bold("j     ", Tone::Accent), span("one row down or so", Tone::Plain)];
         assert_eq!(texts(label, 14), ["j     one row ", "      down or ", "      so"]);
         assert_eq!(texts(vec![span("    aaaa bbbb", Tone::Plain)], 9), ["    aaaa ", "    bbbb"]);

@@ -59,7 +59,10 @@ pub fn view(app: &App, now: Now) -> OverviewView {
     if !app.filter.is_empty() {
         title.push(span(format!(" matching {}", crate::core::name::visible(app.filter.as_bytes())), Tone::Accent));
     }
-    title.push(span(format!(", by {}{}", app.order.word(), if app.reversed { ", turned round" } else { "" }), Tone::Dim));
+    title.push(span(
+        format!(", by {}{}", app.order.word(), if app.reversed { ", turned round" } else { "" }),
+        Tone::Dim,
+    ));
     let number = match (groups, troubled) {
         (0, 0) => Line::new(),
         (1, 0) => vec![span("1 group, quiet", Tone::Dim)],
@@ -157,7 +160,8 @@ fn table_row(app: &App, row: &Row, now: Now) -> TableRow {
     cells.push(drain_cell(group));
     cells.push(span(app.shown().behind_ms(row.stream, group, now).map_or("-".to_owned(), age), Tone::Dim));
     let more = group.judgement.findings.len().saturating_sub(1);
-    let found = finding.map(|f| span(if more > 0 { format!("{} +{more}", f.id) } else { f.id.to_owned() }, tone(f.level)));
+    let found =
+        finding.map(|f| span(if more > 0 { format!("{} +{more}", f.id) } else { f.id.to_owned() }, tone(f.level)));
     let fault = fault_words(row.stream, group).map(|words| span(words, Tone::Warn));
     if old {
         for cell in cells.iter_mut().skip(1) {
@@ -267,12 +271,17 @@ fn why_no_group(stream: &StreamState) -> String {
     };
     match (&stream.state, &stream.groups_fault) {
         (RowState::Loading, _) => "Not answered yet.".to_owned(),
-        (RowState::Fault(Fault::Missing), _) => "There is no such key. It shows up by itself when it is created.".to_owned(),
+        (RowState::Fault(Fault::Missing), _) => {
+            "There is no such key. It shows up by itself when it is created.".to_owned()
+        }
         (RowState::Fault(Fault::WrongType), _) => "The key holds something that is not a stream.".to_owned(),
         (RowState::Fault(fault), _) => format!("It cannot be read; {}", server(fault)),
         (RowState::Ok, Some(fault)) => format!("Its groups cannot be read; {}", server(fault)),
         (RowState::Ok, None) if stream.groups.is_empty() => {
-            format!("{} entries are retained, and no group reads them.", stream.facts.as_ref().map_or(0, |facts| facts.length))
+            format!(
+                "{} entries are retained, and no group reads them.",
+                stream.facts.as_ref().map_or(0, |facts| facts.length)
+            )
         }
         (RowState::Ok, None) => "It has groups, but none of those asked for.".to_owned(),
     }
@@ -282,7 +291,11 @@ fn details(row: &Row) -> (Line, Vec<SymptomItem>, String) {
     let Some(group) = row.group else {
         return (vec![bold(row.stream.key.shown(), Tone::Plain)], Vec::new(), why_no_group(row.stream));
     };
-    let title = vec![bold(row.stream.key.shown(), Tone::Plain), span(" › ", Tone::Dim), bold(group.name().shown(), Tone::Plain)];
+    let title = vec![
+        bold(row.stream.key.shown(), Tone::Plain),
+        span(" › ", Tone::Dim),
+        bold(group.name().shown(), Tone::Plain),
+    ];
     let findings = group.judgement.findings.iter().chain(&row.stream.findings);
     (title, findings.map(|finding| symptoms::item(finding, false)).collect(), symptoms::note(&group.judgement))
 }

@@ -2,7 +2,11 @@
 
 use super::{Line, Span, Tone, bold, heat, span};
 use crate::{
-    app::{App, Pane, Zoom, cells::{cut, pad, width}, tree::aged},
+    app::{
+        App, Pane, Zoom,
+        cells::{cut, pad, width},
+        tree::aged,
+    },
     core::{
         id::EntryId,
         model::StreamFacts,
@@ -17,11 +21,21 @@ pub fn lines(app: &App, stream: &StreamState, group: &GroupState, now: Now) -> V
     let room = usize::from(app.size.0).saturating_sub(4).max(10);
     let Some(facts) = &stream.facts else { return Vec::new() };
     if facts.length == 0 && group.facts.pending == 0 {
-        return vec![vec![span("The stream is empty.", Tone::Dim)], Vec::new(), Vec::new(), counts(stream, facts, group)];
+        return vec![
+            vec![span("The stream is empty.", Tone::Dim)],
+            Vec::new(),
+            Vec::new(),
+            counts(stream, facts, group),
+        ];
     }
     let cells = group.cells(stream);
     if cells.is_empty() && app.zoom != Zoom::Stream {
-        return vec![vec![span("fetching the entries …", Tone::Dim)], Vec::new(), Vec::new(), counts(stream, facts, group)];
+        return vec![
+            vec![span("fetching the entries …", Tone::Dim)],
+            Vec::new(),
+            Vec::new(),
+            counts(stream, facts, group),
+        ];
     }
     let picked = (app.pane == Pane::Strip).then_some(app.entry.unwrap_or(group.facts.cursor));
     let look = Look { group, picked, now: now.mono, room };
@@ -42,7 +56,9 @@ fn proportions(stream: &StreamState, facts: &StreamFacts, group: &GroupState, ro
     let room = room.saturating_sub(1).max(4) as i64;
     let (Some(waiting), true) = (group.lag.value, facts.length > 0) else { return Line::new() };
     let waiting = waiting.clamp(0, facts.length);
-    let pending = held_behind(stream, group).map_or(group.facts.pending, |(there, unsure)| there + unsure).clamp(0, facts.length - waiting);
+    let pending = held_behind(stream, group)
+        .map_or(group.facts.pending, |(there, unsure)| there + unsure)
+        .clamp(0, facts.length - waiting);
     let acked = facts.length - waiting - pending;
     // whatever there is shows: a single entry of a million still gets a cell
     let cells = |n: i64| if n == 0 { 0 } else { (n * room / facts.length).max(1) };
@@ -99,9 +115,10 @@ fn window<'a>(cells: &'a [Cell], look: &Look, count: usize) -> &'a [Cell] {
 /// Digits that all ids share are said once, at the first.
 fn shared_digits(ids: &[String]) -> usize {
     let (Some(first), true) = (ids.first(), ids.len() > 1) else { return 0 };
-    let shared = ids.iter().skip(1).fold(first.len(), |shared, id| {
-        first.bytes().zip(id.bytes()).take(shared).take_while(|(a, b)| a == b).count()
-    });
+    let shared = ids
+        .iter()
+        .skip(1)
+        .fold(first.len(), |shared, id| first.bytes().zip(id.bytes()).take(shared).take_while(|(a, b)| a == b).count());
     let most = ids.iter().map(|id| id.find('-').unwrap_or(id.len())).min().unwrap_or(0).saturating_sub(4);
     if shared.min(most) > 4 { shared.min(most) } else { 0 }
 }
@@ -115,7 +132,13 @@ fn entries(cells: &[Cell], look: &Look) -> Vec<Line> {
         let text = id.to_string();
         if shared == 0 { text } else { format!("…{}", &text[shared.min(text.len())..]) }
     };
-    let owner_width = around.iter().filter_map(|cell| cell.owner.as_ref()).map(|owner| width(&owner.shown())).max().unwrap_or(0).min(14);
+    let owner_width = around
+        .iter()
+        .filter_map(|cell| cell.owner.as_ref())
+        .map(|owner| width(&owner.shown()))
+        .max()
+        .unwrap_or(0)
+        .min(14);
     let cell_width = around.iter().map(|cell| width(&short(cell.id)) + 1).max().unwrap_or(4).max(owner_width + 1) + 2;
     let count = (look.room.saturating_sub(4) / cell_width).max(1);
     let shown = window(cells, look, count);
@@ -135,7 +158,11 @@ fn entries(cells: &[Cell], look: &Look) -> Vec<Line> {
         let tone = tone(cell, look);
         let text = pad(&format!("{}{}", glyph(cell.state), short(cell.id)), cell_width, false);
         let picked = look.picked == Some(cell.id);
-        ids_line.push(Span { text: if picked { mark_picked(&text) } else { text }, tone: if picked { Tone::Accent } else { tone }, bold: picked || cell.state == EntryState::Pending });
+        ids_line.push(Span {
+            text: if picked { mark_picked(&text) } else { text },
+            tone: if picked { Tone::Accent } else { tone },
+            bold: picked || cell.state == EntryState::Pending,
+        });
         let owner = match (&cell.owner, cell.state) {
             (Some(owner), _) => cut(&owner.shown(), cell_width - 1),
             (None, EntryState::Pending | EntryState::Gone) => "released".to_owned(),
@@ -242,7 +269,8 @@ fn whole(stream: &StreamState, facts: &StreamFacts, look: &Look) -> Vec<Line> {
             None => push_run(&mut line, '░', Tone::New, false),
         }
     }
-    let mut ticks: Vec<(usize, Name)> = stream.groups.values().map(|group| (place(group.facts.cursor), group.name().clone())).collect();
+    let mut ticks: Vec<(usize, Name)> =
+        stream.groups.values().map(|group| (place(group.facts.cursor), group.name().clone())).collect();
     ticks.sort();
     let mut names = String::new();
     for (at, name) in ticks {
@@ -258,7 +286,8 @@ fn whole(stream: &StreamState, facts: &StreamFacts, look: &Look) -> Vec<Line> {
 /// Where an id lies between two others, by its first half, or by the second where the first is the same.
 fn share(first: EntryId, last: EntryId, id: EntryId) -> f64 {
     let id = id.clamp(first, last);
-    let part = |from: u64, to: u64, at: u64| if to > from { at.saturating_sub(from) as f64 / (to - from) as f64 } else { 1.0 };
+    let part =
+        |from: u64, to: u64, at: u64| if to > from { at.saturating_sub(from) as f64 / (to - from) as f64 } else { 1.0 };
     if first.ms == last.ms { part(first.seq, last.seq, id.seq) } else { part(first.ms, last.ms, id.ms) }
 }
 
@@ -286,7 +315,10 @@ fn counts(stream: &StreamState, facts: &StreamFacts, group: &GroupState) -> Line
         let mark = if acked == 0 || group.acked_sure() { "" } else { " (or never delivered to this group)" };
         line.push(span(format!("   ✓ {least}{acked} acked{mark}"), Tone::Dim));
     }
-    line.push(span(format!("   ◆ {} pending", group.facts.pending), if group.facts.pending > 0 { Tone::Heat(1) } else { Tone::Dim }));
+    line.push(span(
+        format!("   ◆ {} pending", group.facts.pending),
+        if group.facts.pending > 0 { Tone::Heat(1) } else { Tone::Dim },
+    ));
     line.push(span(format!("   · {} new", group.lag.text()), Tone::New));
     if let Some(reason) = group.lag.reason {
         line.push(span(format!(" ({reason})"), Tone::Dim));

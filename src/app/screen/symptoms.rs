@@ -1,6 +1,10 @@
 //! Findings as sentences, and the checks that are quiet.
 
-use super::{Line, Span, Tone, bold, overview::{level_mark, level_tone}, span};
+use super::{
+    Line, Span, Tone, bold,
+    overview::{level_mark, level_tone},
+    span,
+};
 use crate::core::{
     store::{GroupState, StreamState},
     symptoms::{Finding, Judgement, command_line},
@@ -61,7 +65,8 @@ pub fn note(judgement: &Judgement) -> String {
 
 pub fn view(stream: &StreamState, group: &GroupState, selected: Option<usize>) -> SymptomsView {
     let all = group.judgement.findings.iter().chain(&stream.findings);
-    let items: Vec<SymptomItem> = all.enumerate().map(|(index, finding)| item(finding, selected == Some(index))).collect();
+    let items: Vec<SymptomItem> =
+        all.enumerate().map(|(index, finding)| item(finding, selected == Some(index))).collect();
     let worst = group.judgement.level();
     let number = match (worst, items.len()) {
         (_, 0) => vec![span("all quiet", Tone::Dim)],

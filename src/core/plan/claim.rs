@@ -120,12 +120,17 @@ impl ClaimPlan {
     pub fn differs_materially(&self, now: &Self) -> Option<String> {
         let owners = |plan: &Self| plan.from.iter().map(|holder| holder.consumer.clone()).collect::<Vec<_>>();
         if now.would_remove.value > self.would_remove.value {
-            return Some(format!("{} entries would be dropped now, not {}", now.would_remove.text(), self.would_remove.text()));
+            return Some(format!(
+                "{} entries would be dropped now, not {}",
+                now.would_remove.text(),
+                self.would_remove.text()
+            ));
         }
         if owners(now).iter().any(|owner| !owners(self).contains(owner)) {
             return Some("entries of other consumers qualify now".to_owned());
         }
-        let active = |plan: &Self, name: &Option<Name>| plan.from.iter().any(|holder| holder.consumer == *name && holder.active);
+        let active =
+            |plan: &Self, name: &Option<Name>| plan.from.iter().any(|holder| holder.consumer == *name && holder.active);
         if let Some(holder) = now.from.iter().find(|holder| holder.active && !active(self, &holder.consumer)) {
             let name = holder.consumer.as_ref().map_or_else(String::new, ToString::to_string);
             return Some(format!("{name} was seen meanwhile: it may be at work on its entries"));
@@ -231,7 +236,8 @@ fn sort_out(plan: &mut ClaimPlan, facts: &ClaimFacts, drops: bool) {
 fn commands(plan: &ClaimPlan) -> Vec<Vec<Name>> {
     let ask = &plan.ask;
     let idle = ask.min_idle_ms.to_string();
-    let head = |command: &[u8]| words(&[command, ask.key.bytes(), ask.group.bytes(), ask.target.bytes(), idle.as_bytes()]);
+    let head =
+        |command: &[u8]| words(&[command, ask.key.bytes(), ask.group.bytes(), ask.target.bytes(), idle.as_bytes()]);
     let tail = |command: &mut Vec<Name>| command.extend(ask.justid.then(|| Name::from("JUSTID")));
     match plan.way {
         Way::AutoClaim => {
@@ -259,7 +265,10 @@ fn warnings(plan: &ClaimPlan, facts: &ClaimFacts) -> Vec<Warning> {
     let target = &plan.ask.target;
     for holder in plan.from.iter().filter(|holder| holder.active) {
         let name = holder.consumer.as_ref().map_or_else(String::new, Name::shown);
-        let text = format!("{name} was seen just now: it may be at work on the {} that would be taken from it", holder.entries);
+        let text = format!(
+            "{name} was seen just now: it may be at work on the {} that would be taken from it",
+            holder.entries
+        );
         out.push(warning("owner-active", text));
     }
     if plan.would_remove.value > 0 {
@@ -271,20 +280,32 @@ fn warnings(plan: &ClaimPlan, facts: &ClaimFacts) -> Vec<Warning> {
         out.push(warning("removes-payload-gone", text));
     }
     if plan.would_move_empty > 0 {
-        let text = format!("{} of them have no payload any more: this server moves them all the same, as empty entries", plan.would_move_empty);
+        let text = format!(
+            "{} of them have no payload any more: this server moves them all the same, as empty entries",
+            plan.would_move_empty
+        );
         out.push(warning("moves-empty", text));
     }
     if !plan.restarting.is_empty() && !plan.moving.is_empty() {
         let counts = if plan.ask.justid { "" } else { ", their delivery counts go up by one" };
-        let text = format!("{} that {target} holds already are claimed anew: their idle times start at 0 too{counts}", plan.restarting.len());
+        let text = format!(
+            "{} that {target} holds already are claimed anew: their idle times start at 0 too{counts}",
+            plan.restarting.len()
+        );
         out.push(warning("restarts-own", text));
     }
     let released = plan.moving.iter().filter(|row| row.owner.is_none()).count();
     if released > 0 {
-        out.push(warning("released-entries", format!("{released} were released by XNACK: they move whatever the min-idle is")));
+        out.push(warning(
+            "released-entries",
+            format!("{released} were released by XNACK: they move whatever the min-idle is"),
+        ));
     }
     match (plan.target_exists, plan.ask.create) {
-        (false, true) => out.push(warning("creates-consumer", format!("{target} is not a consumer of this group: it would be created"))),
+        (false, true) => out.push(warning(
+            "creates-consumer",
+            format!("{target} is not a consumer of this group: it would be created"),
+        )),
         (false, false) => out.push(warning("target-unknown", format!("{target} is not a consumer of this group"))),
         (true, _) if !plan.target_active => {
             let idle = facts.consumers.iter().find(|one| one.name == *target).map_or(0, |one| one.idle_ms);
@@ -311,7 +332,10 @@ fn refusal(plan: &ClaimPlan, facts: &ClaimFacts) -> Option<String> {
         return Some(refusal);
     }
     if !plan.target_exists && !plan.ask.create {
-        return Some(format!("{} is not a consumer of this group; to create it on purpose, say so (--create)", plan.ask.target));
+        return Some(format!(
+            "{} is not a consumer of this group; to create it on purpose, say so (--create)",
+            plan.ask.target
+        ));
     }
     // CVE-2022-31144 and CVE-2022-35951: more payload-gone entries than COUNT overflow the heap
     let numbers: Vec<u32> = facts.server.version.split('.').filter_map(|part| part.parse().ok()).collect();
@@ -332,7 +356,8 @@ pub fn give_back(ask: &ClaimAsk, moved: &[PendingRow], passed_ms: i64) -> Vec<Ve
             let (id, idle) = (row.id.to_string(), (row.idle_ms? + passed_ms).to_string());
             let count = row.deliveries.to_string();
             let tail: [&[u8]; 5] = [b"IDLE", idle.as_bytes(), b"RETRYCOUNT", count.as_bytes(), b"JUSTID"];
-            let mut command = words(&[b"XCLAIM", ask.key.bytes(), ask.group.bytes(), owner.bytes(), b"0", id.as_bytes()]);
+            let mut command =
+                words(&[b"XCLAIM", ask.key.bytes(), ask.group.bytes(), owner.bytes(), b"0", id.as_bytes()]);
             command.extend(words(&tail));
             Some(command)
         })

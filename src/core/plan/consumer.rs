@@ -26,7 +26,14 @@ pub struct DeletePlan {
 }
 
 /// Makes the plan.
-pub fn plan(key: Name, group: Name, consumer: Name, server: &ServerFacts, consumers: &[ConsumerFacts], active_ms: i64) -> DeletePlan {
+pub fn plan(
+    key: Name,
+    group: Name,
+    consumer: Name,
+    server: &ServerFacts,
+    consumers: &[ConsumerFacts],
+    active_ms: i64,
+) -> DeletePlan {
     let found = consumers.iter().find(|one| one.name == consumer);
     let refused = server_refusal(server).or_else(|| match found {
         None => Some(format!("{consumer} is not a consumer of this group")),
@@ -38,7 +45,10 @@ pub fn plan(key: Name, group: Name, consumer: Name, server: &ServerFacts, consum
     });
     let mut warnings = Vec::new();
     if let Some(one) = found.filter(|one| one.idle_ms <= active_ms) {
-        let text = format!("{consumer} was seen {} ago: if it goes on reading, it comes back by itself", age_words(one.idle_ms));
+        let text = format!(
+            "{consumer} was seen {} ago: if it goes on reading, it comes back by itself",
+            age_words(one.idle_ms)
+        );
         warnings.push(warning("owner-active", text));
     }
     let command = words(&[b"XGROUP", b"DELCONSUMER", key.bytes(), group.bytes(), consumer.bytes()]);

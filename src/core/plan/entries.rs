@@ -1,6 +1,6 @@
 //! Marked entries: handed to a consumer (XCLAIM), or acknowledged although nobody handled them (XACK).
 
-use super::{claim::ClaimAsk, Warning, at_least, server_refusal, warning, words};
+use super::{Warning, at_least, claim::ClaimAsk, server_refusal, warning, words};
 use crate::core::{
     id::EntryId,
     model::{ConsumerFacts, PendingRow, ServerFacts},
@@ -91,7 +91,10 @@ pub fn plan(
         left = rows.extract_if(.., |row| gone(row.id)).map(|row| row.id).collect();
     }
     if !left.is_empty() {
-        let text = format!("{} have no payload any more: XCLAIM would drop them, so they are left out; they can be acknowledged", left.len());
+        let text = format!(
+            "{} have no payload any more: XCLAIM would drop them, so they are left out; they can be acknowledged",
+            left.len()
+        );
         warnings.push(warning("left-payload-gone", text));
     }
     let mut owners: Vec<&Name> = rows.iter().filter_map(|row| row.owner.as_ref()).collect();
@@ -104,17 +107,26 @@ pub fn plan(
         }
     }
     if !vanished.is_empty() {
-        warnings.push(warning("no-longer-pending", format!("{} of the marked entries are no longer pending", vanished.len())));
+        warnings.push(warning(
+            "no-longer-pending",
+            format!("{} of the marked entries are no longer pending", vanished.len()),
+        ));
     }
     let unknown = match &ask.what {
         What::MoveTo(target) => !consumers.iter().any(|consumer| consumer.name == *target),
         What::Acknowledge => {
-            warnings.push(warning("never-processed", "they will never be processed by this group: there is no way back but moving its cursor"));
+            warnings.push(warning(
+                "never-processed",
+                "they will never be processed by this group: there is no way back but moving its cursor",
+            ));
             false
         }
     };
     let refused = server_refusal(server)
-        .or_else(|| (rows.is_empty() && !left.is_empty()).then(|| "the marked entries have no payload any more: this server cannot move them".to_owned()))
+        .or_else(|| {
+            (rows.is_empty() && !left.is_empty())
+                .then(|| "the marked entries have no payload any more: this server cannot move them".to_owned())
+        })
         .or_else(|| rows.is_empty().then(|| "none of the marked entries is pending any more".to_owned()))
         .or_else(|| unknown.then(|| "the target is not a consumer of this group".to_owned()));
     let mut plan = EntriesPlan { ask, rows, vanished, left, warnings, refused, commands: Vec::new() };

@@ -89,7 +89,10 @@ fn rfc3339_ms(text: &str) -> Option<i64> {
     };
     let bytes = text.as_bytes();
     let marks = [(4, b'-'), (7, b'-'), (13, b':'), (16, b':')];
-    if bytes.len() < 20 || marks.iter().any(|(at, mark)| bytes[*at] != *mark) || !matches!(bytes[10], b'T' | b't' | b' ') {
+    if bytes.len() < 20
+        || marks.iter().any(|(at, mark)| bytes[*at] != *mark)
+        || !matches!(bytes[10], b'T' | b't' | b' ')
+    {
         return None;
     }
     let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
@@ -294,7 +297,10 @@ impl SeekPlan {
         self.warnings.retain(|warning| warning.id != "cursor-moving");
         if let Some(bound) = self.accept_up_to {
             let low = self.cursor.min(self.target);
-            self.warnings.push(warning("cursor-moving", format!("the cursor is moving: any cursor from {low} to {bound} is accepted")));
+            self.warnings.push(warning(
+                "cursor-moving",
+                format!("the cursor is moving: any cursor from {low} to {bound} is accepted"),
+            ));
         }
     }
 }
@@ -308,11 +314,16 @@ pub fn plan(ask: SeekAsk, facts: &SeekFacts) -> SeekPlan {
         std::cmp::Ordering::Equal => Direction::None,
     };
     let between = Counted { value: facts.between.len() as i64, exact: facts.between_complete };
-    let pending = facts.pending_between.iter().filter(|row| facts.between.binary_search(&row.id).is_ok()).count() as i64;
+    let pending =
+        facts.pending_between.iter().filter(|row| facts.between.binary_search(&row.id).is_ok()).count() as i64;
     let (skipped, redelivered, redelivered_pending) = match direction {
         // what is pending ahead of the cursor, after a rewind, is not lost: it stays with its consumer
-        Direction::Forward if facts.pending_complete => (Counted { value: between.value - pending, ..between }, Counted::exact(0), 0),
-        Direction::Forward => (Counted { value: (between.value - facts.group.pending).max(0), exact: false }, Counted::exact(0), 0),
+        Direction::Forward if facts.pending_complete => {
+            (Counted { value: between.value - pending, ..between }, Counted::exact(0), 0)
+        }
+        Direction::Forward => {
+            (Counted { value: (between.value - facts.group.pending).max(0), exact: false }, Counted::exact(0), 0)
+        }
         Direction::Back => {
             let exact = between.exact && facts.pending_complete;
             (Counted::exact(0), Counted { exact, ..between }, pending)
@@ -348,20 +359,29 @@ pub fn plan(ask: SeekAsk, facts: &SeekFacts) -> SeekPlan {
 
 fn warnings(plan: &SeekPlan, facts: &SeekFacts) -> Vec<Warning> {
     let mut out = Vec::new();
-    let active: Vec<&ConsumerFacts> = facts.consumers.iter().filter(|consumer| consumer.idle_ms <= facts.active_ms).collect();
+    let active: Vec<&ConsumerFacts> =
+        facts.consumers.iter().filter(|consumer| consumer.idle_ms <= facts.active_ms).collect();
     if plan.direction != Direction::None && !active.is_empty() {
         let names: Vec<String> = active.iter().take(3).map(|consumer| consumer.name.shown()).collect();
         let more = if active.len() > 3 { format!(" and {} more", active.len() - 3) } else { String::new() };
-        let text = format!("{}{more} seen within {}: the cursor may move while you decide", names.join(", "), age_words(facts.active_ms));
+        let text = format!(
+            "{}{more} seen within {}: the cursor may move while you decide",
+            names.join(", "),
+            age_words(facts.active_ms)
+        );
         out.push(warning("consumers-active", text));
     }
     let ahead = facts.pending_between.len();
     if plan.direction == Direction::Forward && ahead > 0 {
-        let text = format!("{ahead} entries between are pending already, ahead of the cursor: they stay with their consumers");
+        let text =
+            format!("{ahead} entries between are pending already, ahead of the cursor: they stay with their consumers");
         out.push(warning("pending-ahead", text));
     }
     if plan.target > facts.stream.last_generated {
-        let text = format!("{} is past the last id ever given out, {}: new entries up to it will never be delivered", plan.target, facts.stream.last_generated);
+        let text = format!(
+            "{} is past the last id ever given out, {}: new entries up to it will never be delivered",
+            plan.target, facts.stream.last_generated
+        );
         out.push(warning("beyond-end", text));
     }
     if plan.direction == Direction::Back && plan.redelivered.value > 0 {
@@ -376,7 +396,10 @@ fn warnings(plan: &SeekPlan, facts: &SeekFacts) -> Vec<Warning> {
         && facts.now_ms.is_some_and(|now_ms| ms > now_ms.saturating_add(86_400_000))
         && matches!(plan.ask.place, Place::Ago(_) | Place::Time(_))
     {
-        out.push(warning("future-ids", "the stream's ids lie in the future by the server's clock: are they times at all?"));
+        out.push(warning(
+            "future-ids",
+            "the stream's ids lie in the future by the server's clock: are they times at all?",
+        ));
     }
     out
 }

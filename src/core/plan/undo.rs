@@ -35,21 +35,35 @@ pub struct UndoPlan {
 }
 
 /// Makes the plan from the rows that are pending now.
-pub fn plan(ask: UndoAsk, server: &ServerFacts, consumers: &[ConsumerFacts], now: &[PendingRow], active_ms: i64) -> UndoPlan {
+pub fn plan(
+    ask: UndoAsk,
+    server: &ServerFacts,
+    consumers: &[ConsumerFacts],
+    now: &[PendingRow],
+    active_ms: i64,
+) -> UndoPlan {
     let target = &ask.claim.target;
-    let held: HashMap<EntryId, i64> =
-        now.iter().filter(|row| row.owner.as_ref() == Some(target)).filter_map(|row| Some((row.id, row.idle_ms?))).collect();
+    let held: HashMap<EntryId, i64> = now
+        .iter()
+        .filter(|row| row.owner.as_ref() == Some(target))
+        .filter_map(|row| Some((row.id, row.idle_ms?)))
+        .collect();
     let still = |row: &&PendingRow| row.owner.is_some() && held.contains_key(&row.id);
     let rows: Vec<PendingRow> = ask.moved.iter().filter(still).cloned().collect();
     let mut warnings = Vec::new();
     if rows.len() < ask.moved.len() {
-        let text = format!("{} of {} were acknowledged, moved on, or had no owner before: they stay as they are", ask.moved.len() - rows.len(), ask.moved.len());
+        let text = format!(
+            "{} of {} were acknowledged, moved on, or had no owner before: they stay as they are",
+            ask.moved.len() - rows.len(),
+            ask.moved.len()
+        );
         warnings.push(warning("not-all", text));
     }
     if consumers.iter().any(|one| one.name == *target && one.idle_ms <= active_ms) {
         warnings.push(warning("owner-active", format!("{target} was seen just now: it may be at work on them")));
     }
-    let refused = server_refusal(server).or_else(|| rows.is_empty().then(|| format!("{target} holds none of them any more")));
+    let refused =
+        server_refusal(server).or_else(|| rows.is_empty().then(|| format!("{target} holds none of them any more")));
     let commands = rows.iter().filter_map(|row| command(&ask, row, *held.get(&row.id)?)).collect();
     UndoPlan { ask, rows, warnings, refused, commands }
 }

@@ -76,7 +76,13 @@ impl Store {
             }
             if came_back && !went_back {
                 let text = format!("{} was deleted and created again, with {} entries now", stream.key, facts.length);
-                self.tell(Event { wall_ms: now.wall_ms, id: "stream-recreated", stream: stream.key.clone(), group: None, text });
+                self.tell(Event {
+                    wall_ms: now.wall_ms,
+                    id: "stream-recreated",
+                    stream: stream.key.clone(),
+                    group: None,
+                    text,
+                });
                 stream.window = Window::default();
             }
             if went_back {
@@ -84,7 +90,13 @@ impl Store {
                     "{} was deleted and created again: its last id went from {} to {}",
                     stream.key, old.last_generated, facts.last_generated
                 );
-                self.tell(Event { wall_ms: now.wall_ms, id: "stream-recreated", stream: stream.key.clone(), group: None, text });
+                self.tell(Event {
+                    wall_ms: now.wall_ms,
+                    id: "stream-recreated",
+                    stream: stream.key.clone(),
+                    group: None,
+                    text,
+                });
                 stream.window = Window::default();
             }
         }
@@ -127,7 +139,13 @@ impl Store {
             "group {} of {} is gone; it stood at {} with {} pending",
             name, stream.key, group.facts.cursor, group.facts.pending
         );
-        self.tell(Event { wall_ms: now.wall_ms, id: "group-lost", stream: stream.key.clone(), group: Some(name.clone()), text });
+        self.tell(Event {
+            wall_ms: now.wall_ms,
+            id: "group-lost",
+            stream: stream.key.clone(),
+            group: Some(name.clone()),
+            text,
+        });
     }
 
     fn fold_groups(
@@ -141,12 +159,14 @@ impl Store {
     ) {
         stream.groups_fault = None;
         let Some(facts) = stream.facts.clone() else { return };
-        let gone: Vec<Name> = stream.groups.keys().filter(|name| !groups.iter().any(|group| group.name == **name)).cloned().collect();
+        let gone: Vec<Name> =
+            stream.groups.keys().filter(|name| !groups.iter().any(|group| group.name == **name)).cloned().collect();
         for name in gone {
             self.lose_group(stream, &name, now);
         }
         let near = groups.iter().map(|group| group.cursor).min().unwrap_or_default();
-        let fetched: Vec<_> = ranges.iter().filter_map(|(request, part)| Some((*request, part.as_ref().ok()?))).collect();
+        let fetched: Vec<_> =
+            ranges.iter().filter_map(|(request, part)| Some((*request, part.as_ref().ok()?))).collect();
         for (_, reply) in fetched.iter().filter(|(_, reply)| !reply.ids.is_empty()) {
             stream.entry_bytes = (reply.bytes / reply.ids.len() as u64).max(1);
         }
@@ -161,8 +181,17 @@ impl Store {
         }
     }
 
-    fn fold_group(&mut self, stream: &mut StreamState, facts: &StreamFacts, new: GroupFacts, family: LagFamily, at: Mono, now: Now) {
-        let before = stream.groups.get(&new.name).filter(|group| !group.anew).map(|group| (group.facts.clone(), group.drift));
+    fn fold_group(
+        &mut self,
+        stream: &mut StreamState,
+        facts: &StreamFacts,
+        new: GroupFacts,
+        family: LagFamily,
+        at: Mono,
+        now: Now,
+    ) {
+        let before =
+            stream.groups.get(&new.name).filter(|group| !group.anew).map(|group| (group.facts.clone(), group.drift));
         let apart = stream.apart;
         if let Some((old, _)) = &before {
             self.watch_cursor(stream, facts, old, &new, now);
@@ -189,7 +218,9 @@ impl Store {
         let moved = before.as_ref().is_none_or(|(old, _)| old.cursor != new.cursor);
         let stale = stream.at < at;
         group.lag = match stale {
-            false if apart && moved && settled.beyond_end => Lag::unknown("stream and group were not read at one moment"),
+            false if apart && moved && settled.beyond_end => {
+                Lag::unknown("stream and group were not read at one moment")
+            }
             false => settled,
             true if moved => Lag::unknown("the stream was not read again: its entries are large"),
             true => group.lag,
@@ -215,10 +246,26 @@ impl Store {
         group.fault = None;
     }
 
-    fn watch_cursor(&mut self, stream: &mut StreamState, facts: &StreamFacts, old: &GroupFacts, new: &GroupFacts, now: Now) {
-        let event = |id, text| Event { wall_ms: now.wall_ms, id, stream: stream.key.clone(), group: Some(new.name.clone()), text };
+    fn watch_cursor(
+        &mut self,
+        stream: &mut StreamState,
+        facts: &StreamFacts,
+        old: &GroupFacts,
+        new: &GroupFacts,
+        now: Now,
+    ) {
+        let event = |id, text| Event {
+            wall_ms: now.wall_ms,
+            id,
+            stream: stream.key.clone(),
+            group: Some(new.name.clone()),
+            text,
+        };
         if new.cursor < old.cursor {
-            let text = format!("the cursor of {} went back from {} to {}: entries between are delivered again", new.name, old.cursor, new.cursor);
+            let text = format!(
+                "the cursor of {} went back from {} to {}: entries between are delivered again",
+                new.name, old.cursor, new.cursor
+            );
             let event = event("cursor-went-back", text);
             self.tell(event);
             return;
@@ -227,7 +274,10 @@ impl Store {
         let forgot = matches!((old.entries_read, new.entries_read), (Known::Is(_), Known::Undetermined));
         let tombstone = facts.max_deleted.value().is_some_and(|id| id >= old.cursor);
         if new.cursor > old.cursor && forgot && !tombstone && !stream.apart {
-            let text = format!("the cursor of {} jumped from {} to {}: entries between may never be delivered to it", new.name, old.cursor, new.cursor);
+            let text = format!(
+                "the cursor of {} jumped from {} to {}: entries between may never be delivered to it",
+                new.name, old.cursor, new.cursor
+            );
             let event = event("cursor-jumped", text);
             self.tell(event);
             if let Some(group) = stream.groups.get_mut(&new.name) {
@@ -245,7 +295,9 @@ impl Store {
         match detail.consumers {
             Some(Ok(consumers)) => {
                 let there = |name: &Name| consumers.iter().any(|consumer| consumer.name == *name);
-                vanished.extend(group.consumers.iter().flatten().filter(|old| old.pending > 0 && !there(&old.name)).cloned());
+                vanished.extend(
+                    group.consumers.iter().flatten().filter(|old| old.pending > 0 && !there(&old.name)).cloned(),
+                );
                 group.consumers = Some(consumers);
                 group.consumers_at = at;
                 group.consumers_fault = None;
@@ -258,7 +310,8 @@ impl Store {
             Some(Err(fault)) => group.pel_fault = Some(fault),
             None => {}
         }
-        let pages: Vec<_> = detail.pages.iter().filter_map(|(page, part)| Some((page.clone(), part.as_ref().ok()?))).collect();
+        let pages: Vec<_> =
+            detail.pages.iter().filter_map(|(page, part)| Some((page.clone(), part.as_ref().ok()?))).collect();
         let fault = detail.pages.iter().find_map(|(_, part)| part.as_ref().err());
         if let Some(fault) = fault {
             group.pel_fault = Some(fault.clone());
@@ -312,7 +365,9 @@ impl Store {
         let seen = std::mem::take(&mut self.discovery.found);
         let named = self.settings.keys.clone();
         self.streams.retain(|key, stream| {
-            seen.contains(key) || named.contains(key) || !matches!(stream.state, RowState::Fault(Fault::Missing | Fault::WrongType))
+            seen.contains(key)
+                || named.contains(key)
+                || !matches!(stream.state, RowState::Fault(Fault::Missing | Fault::WrongType))
         });
         self.discovery = Discovery { complete: true, finished: Some(at), ..Discovery::default() };
     }

@@ -132,7 +132,10 @@ fn facts_of_an_earlier_moment_are_not_held_against_the_group_of_now() {
         fake.tick(&mut store, &on_screen("g"));
         let (stream, group) = store.group(&key(), &Name::from("g")).unwrap();
         let found: Vec<_> = group.judgement.findings.iter().map(|finding| finding.id).collect();
-        assert!(found.iter().all(|id| !["payload-gone", "entries-read-ahead", "trimmed-unread"].contains(id)), "{found:?}");
+        assert!(
+            found.iter().all(|id| !["payload-gone", "entries-read-ahead", "trimmed-unread"].contains(id)),
+            "{found:?}"
+        );
         assert_eq!(group.lost, None);
         assert_eq!(stream.has_entry(EntryId::new(fake.last, 0)), (!stream.apart).then_some(true));
         assert!(group.rates().added.is_none() || !stream.apart);
@@ -256,7 +259,11 @@ fn of_a_vanished_consumer_in_the_background_only_the_rows_known_are_spoken_of() 
     group.pel.values_mut().for_each(|(owner, ..)| *owner = Name::from("d"));
     (0..2).for_each(|_| fake.tick(&mut store, &Focus::None));
     let text = &store.events[0].text;
-    assert!(text.contains("it held 40") && text.contains("of 10 known by their ids 5 are pending with others now, 5 no longer"), "{text}");
+    assert!(
+        text.contains("it held 40")
+            && text.contains("of 10 known by their ids 5 are pending with others now, 5 no longer"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -181,20 +181,26 @@ impl GroupState {
 
     /// The strip of this group.
     pub fn cells(&self, stream: &StreamState) -> Vec<Cell> {
-        cells(&stream.window, &Marks {
-            cursor: self.facts.cursor,
-            rows: &self.pel.rows,
-            pel_known: &|id| self.pel.is_known(id),
-            seen_pending: &|id| self.seen_pending.contains(&id),
-            dropped: &|id| self.dropped.contains(&id),
-            skips: &self.skips,
-        })
+        cells(
+            &stream.window,
+            &Marks {
+                cursor: self.facts.cursor,
+                rows: &self.pel.rows,
+                pel_known: &|id| self.pel.is_known(id),
+                seen_pending: &|id| self.seen_pending.contains(&id),
+                dropped: &|id| self.dropped.contains(&id),
+                skips: &self.skips,
+            },
+        )
     }
 
     /// Whether "acked" may be taken at its word: no jump was seen, and the server counts what the group read. A server that
     /// does not count (before 7.0) cannot tell a group that read all from one that began in the middle.
     pub fn acked_sure(&self) -> bool {
-        let none_behind = self.seen_before.as_ref().is_some_and(|(facts, _)| facts.first.is_none_or(|first| self.facts.cursor < first));
+        let none_behind = self
+            .seen_before
+            .as_ref()
+            .is_some_and(|(facts, _)| facts.first.is_none_or(|first| self.facts.cursor < first));
         let counted = self.facts.entries_read.value().is_some() || none_behind;
         self.skips.is_empty() && self.dropped.is_empty() && counted && self.lost.is_none()
     }
@@ -252,7 +258,11 @@ impl GroupState {
 
     /// Notes that a consumer vanished that was there at `seen`: what left its hands since was perhaps never acknowledged.
     pub(super) fn drop_of(&mut self, consumer: &Name, seen: Mono) {
-        let held = self.left.iter().filter(|(at, _, owner)| *at > seen && owner.as_ref() == Some(consumer)).map(|(_, id, _)| *id);
+        let held = self
+            .left
+            .iter()
+            .filter(|(at, _, owner)| *at > seen && owner.as_ref() == Some(consumer))
+            .map(|(_, id, _)| *id);
         self.dropped.extend(held);
         while self.dropped.len() > SEEN {
             self.dropped.pop_first();

@@ -23,7 +23,13 @@ fn counter() -> impl Strategy<Value = Known<i64>> {
 }
 
 fn entry() -> impl Strategy<Value = EntryId> {
-    prop::sample::select(vec![EntryId::MIN, EntryId::new(1, 0), EntryId::new(2, 0), EntryId::new(7, u64::MAX), EntryId::MAX])
+    prop::sample::select(vec![
+        EntryId::MIN,
+        EntryId::new(1, 0),
+        EntryId::new(2, 0),
+        EntryId::new(7, u64::MAX),
+        EntryId::MAX,
+    ])
 }
 
 fn stream() -> impl Strategy<Value = StreamFacts> {
@@ -48,7 +54,15 @@ fn sample() -> impl Strategy<Value = Sample> {
     let held = prop::collection::vec(odd(), 3);
     let known = prop::sample::select(vec!["7.0.0", "8.0.0", ""]);
     (stream(), group, consumers, rows, (odd(), held), (entry(), any::<bool>()), known).prop_map(
-        |(facts, (count, pending, cursor, entries_read, reported_lag), consumers, rows, (total, held), (from, backward), version)| {
+        |(
+            facts,
+            (count, pending, cursor, entries_read, reported_lag),
+            consumers,
+            rows,
+            (total, held),
+            (from, backward),
+            version,
+        )| {
             let name = |n: usize| Name::from(["a", "b", "c", "d"][n]);
             let consumers = consumers.into_iter().enumerate().map(|(n, (pending, idle_ms))| ConsumerFacts {
                 name: name(n),
@@ -58,7 +72,12 @@ fn sample() -> impl Strategy<Value = Sample> {
             });
             let mut rows: Vec<PendingRow> = rows
                 .into_iter()
-                .map(|(id, idle_ms, deliveries, owner)| PendingRow { id, owner: Some(name(owner)), idle_ms, deliveries })
+                .map(|(id, idle_ms, deliveries, owner)| PendingRow {
+                    id,
+                    owner: Some(name(owner)),
+                    idle_ms,
+                    deliveries,
+                })
                 .collect();
             rows.sort_by_key(|row| row.id);
             rows.dedup_by_key(|row| row.id);
@@ -72,7 +91,8 @@ fn sample() -> impl Strategy<Value = Sample> {
                 summary: Some(Ok(PendingSummary { total, holders })),
                 pages: vec![(page, Ok(rows))],
             };
-            let group = GroupFacts { name: Name::from("g"), consumers: count, pending, cursor, entries_read, reported_lag };
+            let group =
+                GroupFacts { name: Name::from("g"), consumers: count, pending, cursor, entries_read, reported_lag };
             let stream = StreamSample {
                 key: Name::from("k"),
                 facts: Ok(facts),

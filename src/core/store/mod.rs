@@ -19,8 +19,8 @@ mod wants_tests;
 #[cfg(test)]
 mod window_tests;
 
-pub use group::{Redelivery, GroupState};
-pub use pel::{Pel, Extreme};
+pub use group::{GroupState, Redelivery};
+pub use pel::{Extreme, Pel};
 pub use wants::{Depth, Focus};
 
 use super::{
@@ -57,7 +57,14 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { keys: Vec::new(), patterns: Vec::new(), groups: Vec::new(), pel_limit: 1000, gone_after_ms: 60_000, quiet: Vec::new() }
+        Self {
+            keys: Vec::new(),
+            patterns: Vec::new(),
+            groups: Vec::new(),
+            pel_limit: 1000,
+            gone_after_ms: 60_000,
+            quiet: Vec::new(),
+        }
     }
 }
 

@@ -80,7 +80,8 @@ impl Pel {
         self.rows = rows.into_values().collect();
         self.at = at;
         self.stale = false;
-        self.complete = self.rows.len() as i64 == pending && (pending == 0 || self.known_to() == EntryId::MAX || self.is_known(self.last_id()));
+        self.complete = self.rows.len() as i64 == pending
+            && (pending == 0 || self.known_to() == EntryId::MAX || self.is_known(self.last_id()));
     }
 
     /// A PEL that is empty by XINFO GROUPS needs no page.
@@ -140,9 +141,15 @@ impl Pel {
         self.rows.iter().filter(move |row| row.owner.as_ref() == owner)
     }
 
-    fn extreme<'a>(&self, rows: impl Iterator<Item = &'a PendingRow>, value: impl Fn(&PendingRow) -> Option<i64>) -> Extreme {
+    fn extreme<'a>(
+        &self,
+        rows: impl Iterator<Item = &'a PendingRow>,
+        value: impl Fn(&PendingRow) -> Option<i64>,
+    ) -> Extreme {
         // the first of equals, so that the id shown is stable
-        let found = rows.filter_map(|row| Some((value(row)?, row.id))).reduce(|best, next| if next.0 > best.0 { next } else { best });
+        let found = rows
+            .filter_map(|row| Some((value(row)?, row.id)))
+            .reduce(|best, next| if next.0 > best.0 { next } else { best });
         match found {
             _ if self.complete => Extreme::Exact(found),
             Some((value, id)) => Extreme::AtLeast(value, id),

@@ -84,7 +84,12 @@ impl Store {
             .filter(|stream| self.is_due(stream, focus))
             .map(|stream| self.stream_request(stream, focus, &mut glances, now))
             .collect();
-        Request { streams, scan: self.scan_request(now), clients: self.clients_due(now), server: self.ticks.is_multiple_of(10) || self.server.role.as_deref() == Some("replica") }
+        Request {
+            streams,
+            scan: self.scan_request(now),
+            clients: self.clients_due(now),
+            server: self.ticks.is_multiple_of(10) || self.server.role.as_deref() == Some("replica"),
+        }
     }
 
     /// XINFO STREAM carries the first and the last entry whole: where they are large it is asked for twice a minute (case 58).
@@ -120,12 +125,16 @@ impl Store {
             || (self.clients_asked.is_none() && self.clients_due(Mono(0)))
             || self.streams.values().any(|stream| {
                 stream.state == RowState::Loading
-                    || stream.groups.values().filter(|group| self.wants_group(group.name()) && group.fault.is_none()).any(|group| {
-                        // a list too long to be taken is not waited for
-                        let listed = group.facts.consumers <= MOST_CONSUMERS;
-                        let unread = listed && group.consumers.is_none() && group.consumers_fault.is_none();
-                        unread || self.full_page(group).is_some()
-                    })
+                    || stream
+                        .groups
+                        .values()
+                        .filter(|group| self.wants_group(group.name()) && group.fault.is_none())
+                        .any(|group| {
+                            // a list too long to be taken is not waited for
+                            let listed = group.facts.consumers <= MOST_CONSUMERS;
+                            let unread = listed && group.consumers.is_none() && group.consumers_fault.is_none();
+                            unread || self.full_page(group).is_some()
+                        })
                     || !self.ranges(stream, &self.cursors(stream), Depth::Full).is_empty()
             })
     }
@@ -137,12 +146,20 @@ impl Store {
         }
     }
 
-    fn stream_request(&self, stream: &StreamState, focus: &Focus, glances: &mut Vec<(Name, Name)>, now: Mono) -> StreamRequest {
+    fn stream_request(
+        &self,
+        stream: &StreamState,
+        focus: &Focus,
+        glances: &mut Vec<(Name, Name)>,
+        now: Mono,
+    ) -> StreamRequest {
         let mut groups = Vec::new();
         let mut ranges = Vec::new();
         match focus {
             Focus::All => {
-                groups.extend(stream.groups.values().filter(|g| self.wants_group(g.name())).map(|group| self.full_request(group)));
+                groups.extend(
+                    stream.groups.values().filter(|g| self.wants_group(g.name())).map(|group| self.full_request(group)),
+                );
                 ranges = self.ranges(stream, &self.cursors(stream), Depth::Full);
             }
             Focus::Group { key, group, open, strip_at } if *key == stream.key => {
@@ -200,7 +217,9 @@ impl Store {
             if from > group.pel.known_to() {
                 pages.push(page(from, EntryId::MAX, PAGE_ROWS, None));
             }
-            pages.extend(open.iter().take(3).map(|name| page(EntryId::MIN, EntryId::MAX, PAGE_ROWS, Some(name.clone()))));
+            pages.extend(
+                open.iter().take(3).map(|name| page(EntryId::MIN, EntryId::MAX, PAGE_ROWS, Some(name.clone()))),
+            );
         }
         GroupRequest {
             name: group.name().clone(),
@@ -247,7 +266,8 @@ impl Store {
 
     /// The parts of the stream that the strip lacks around the given ids, each reply kept below 64 KB.
     fn ranges(&self, stream: &StreamState, around: &[EntryId], depth: Depth) -> Vec<RangeRequest> {
-        let (Some(facts), Some(first_cursor), Some(last_cursor)) = (&stream.facts, around.first(), around.last()) else {
+        let (Some(facts), Some(first_cursor), Some(last_cursor)) = (&stream.facts, around.first(), around.last())
+        else {
             return Vec::new();
         };
         // an entry that alone is larger than a reply may be is never fetched by itself
@@ -271,7 +291,10 @@ impl Store {
         if !window.covers(start) && (start >= lo || !window.reaches_start(facts)) {
             return fresh();
         }
-        if !window.is_trusted() && !window.is_complete(facts) && (unsure || depth == Depth::Full || self.ticks.is_multiple_of(10)) {
+        if !window.is_trusted()
+            && !window.is_complete(facts)
+            && (unsure || depth == Depth::Full || self.ticks.is_multiple_of(10))
+        {
             return fresh();
         }
         let mut more = Vec::new();

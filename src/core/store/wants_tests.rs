@@ -163,7 +163,10 @@ fn the_facts_of_a_stream_of_large_entries_are_asked_for_rarely_and_its_groups_al
         (0..40).for_each(|_| fake.tick(&mut store, &focus));
         let facts = fake.asked.iter().filter(|request| request.streams[0].facts).count();
         assert!((2..=3).contains(&facts), "{facts} in 40 ticks");
-        assert!(fake.asked.iter().all(|request| request.streams[0].ranges.is_empty()), "entries as large are not fetched by themselves");
+        assert!(
+            fake.asked.iter().all(|request| request.streams[0].ranges.is_empty()),
+            "entries as large are not fetched by themselves"
+        );
     }
 }
 

@@ -17,7 +17,10 @@ pub(super) fn judge(case: &Case) -> Verdict {
         return Verdict::Ok;
     }
     let cursor = case.group.facts.cursor;
-    let text = format!("the cursor {cursor} is beyond the last id ever given out, {}: new entries up to it will be skipped", facts.last_generated);
+    let text = format!(
+        "the cursor {cursor} is beyond the last id ever given out, {}: new entries up to it will be skipped",
+        facts.last_generated
+    );
     Verdict::Found(vec![Finding {
         id: ABOUT.id,
         level: Level::Critical,

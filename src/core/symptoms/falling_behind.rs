@@ -43,9 +43,12 @@ pub(super) fn judge(case: &Case) -> Verdict {
     let span = last.at.since(first.at);
     let rates = group.history.rates(WINDOW_MS);
     let limit = group.gone_after_ms(case.settings);
-    let active = group.consumers.iter().flatten().filter(|c| idle_now(group, c.idle_ms, case.now.mono) <= limit).count() as i64;
+    let active =
+        group.consumers.iter().flatten().filter(|c| idle_now(group, c.idle_ms, case.now.mono) <= limit).count() as i64;
     let pace = match (rates.added, rates.delivered) {
-        (Some(added), Some(delivered)) => format!("{added:.1}/s come in, {delivered:.1}/s are read; at these rates it never catches up"),
+        (Some(added), Some(delivered)) => {
+            format!("{added:.1}/s come in, {delivered:.1}/s are read; at these rates it never catches up")
+        }
         _ => "more comes in than is read".to_owned(),
     };
     let who = match (group.consumers.is_some(), active) {
@@ -55,8 +58,18 @@ pub(super) fn judge(case: &Case) -> Verdict {
         (false, _) => String::new(),
     };
     let lag = last.lag.unwrap_or(after);
-    let text = format!("the lag grew from {} to {lag} in {}{who}: {pace}", first.lag.unwrap_or(before), age_words(span as i64));
-    let mut evidence = vec![("lag", lag), ("growth", growth), ("window_ms", span as i64), ("pending", group.facts.pending), ("active_consumers", active)];
+    let text = format!(
+        "the lag grew from {} to {lag} in {}{who}: {pace}",
+        first.lag.unwrap_or(before),
+        age_words(span as i64)
+    );
+    let mut evidence = vec![
+        ("lag", lag),
+        ("growth", growth),
+        ("window_ms", span as i64),
+        ("pending", group.facts.pending),
+        ("active_consumers", active),
+    ];
     evidence.extend(rates.added.map(|n| ("added_per_1000_s", (n * 1000.0) as i64)));
     evidence.extend(rates.delivered.map(|n| ("delivered_per_1000_s", (n * 1000.0) as i64)));
     Verdict::Found(vec![Finding {

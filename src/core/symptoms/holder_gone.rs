@@ -47,10 +47,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
     if gone.is_empty() {
         return Verdict::Ok;
     }
-    let others = consumers
-        .iter()
-        .filter(|other| idle_now(group, other.idle_ms, case.now.mono) <= limit)
-        .count() as i64;
+    let others = consumers.iter().filter(|other| idle_now(group, other.idle_ms, case.now.mono) <= limit).count() as i64;
     let key = case.stream.key.bytes();
     let found = gone.iter().take(NAMED).map(|(consumer, idle, oldest)| {
         let seen = if case.idle_is_attempt { "not seen" } else { "got nothing" };
@@ -60,14 +57,24 @@ pub(super) fn judge(case: &Case) -> Verdict {
             n => format!("{n} others are active, and nobody reclaims them"),
         };
         let (for_long, pending_for) = (age_words(*idle), age_words(*oldest));
-        let and_oldest = if for_long == pending_for { String::new() } else { format!(", the oldest pending for {pending_for}") };
-        let text = format!("{} holds {}, {seen} for {for_long}{and_oldest}; {rest}", consumer.name, entries(consumer.pending));
+        let and_oldest =
+            if for_long == pending_for { String::new() } else { format!(", the oldest pending for {pending_for}") };
+        let text =
+            format!("{} holds {}, {seen} for {for_long}{and_oldest}; {rest}", consumer.name, entries(consumer.pending));
         // an open connection of that name tells that a long job may be running; its absence proves nothing (case 38)
         let connected = case.client_names.is_some_and(|names| names.contains(&consumer.name));
-        let text = if connected { format!("{text}; a connection named {} is open: it may be at work", consumer.name) } else { text };
+        let text = if connected {
+            format!("{text}; a connection named {} is open: it may be at work", consumer.name)
+        } else {
+            text
+        };
         Finding {
             id: ABOUT.id,
-            level: if !connected && *oldest > limit.saturating_mul(CRITICAL_TIMES) { Level::Critical } else { Level::Warn },
+            level: if !connected && *oldest > limit.saturating_mul(CRITICAL_TIMES) {
+                Level::Critical
+            } else {
+                Level::Warn
+            },
             consumer: Some(consumer.name.clone()),
             text,
             evidence: vec![

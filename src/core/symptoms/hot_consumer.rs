@@ -26,7 +26,8 @@ pub(super) fn judge(case: &Case) -> Verdict {
     }
     let Some(consumers) = &group.consumers else { return Verdict::NotEnoughData };
     let total = total(consumers.iter().map(|consumer| consumer.pending));
-    let Some(hot) = consumers.iter().max_by_key(|consumer| consumer.pending).filter(|_| consumers.len() >= CONSUMERS) else {
+    let Some(hot) = consumers.iter().max_by_key(|consumer| consumer.pending).filter(|_| consumers.len() >= CONSUMERS)
+    else {
         return Verdict::Ok;
     };
     // one that is not seen any more has a symptom of its own

@@ -44,8 +44,23 @@ pub(super) const READ_AHEAD: About = About {
     remedy: "move the cursor to where it is without ENTRIESREAD (XGROUP SETID), which forgets the count, before the server is restarted",
 };
 
-fn one(about: About, level: Level, text: String, evidence: Vec<(&'static str, i64)>, check: Vec<crate::core::name::Name>) -> Verdict {
-    Verdict::Found(vec![Finding { id: about.id, level, consumer: None, text, evidence, cause: about.cause, check, remedy: about.remedy }])
+fn one(
+    about: About,
+    level: Level,
+    text: String,
+    evidence: Vec<(&'static str, i64)>,
+    check: Vec<crate::core::name::Name>,
+) -> Verdict {
+    Verdict::Found(vec![Finding {
+        id: about.id,
+        level,
+        consumer: None,
+        text,
+        evidence,
+        cause: about.cause,
+        check,
+        remedy: about.remedy,
+    }])
 }
 
 fn group_words(case: &Case, command: &[u8]) -> Vec<crate::core::name::Name> {
@@ -59,13 +74,22 @@ pub(super) fn churn(case: &Case) -> Verdict {
     if !case.idle_is_attempt {
         return Verdict::Ok;
     }
-    let left = consumers.iter().filter(|one| one.pending == 0 && idle_now(group, one.idle_ms, case.now.mono) > LEFT_OVER_MS).count();
+    let left = consumers
+        .iter()
+        .filter(|one| one.pending == 0 && idle_now(group, one.idle_ms, case.now.mono) > LEFT_OVER_MS)
+        .count();
     // 7.2 cannot tell a reader that blocks for ever from one that is gone, unless others are seen
     if left < LEFT_OVER {
         return Verdict::Ok;
     }
     let text = format!("{left} of {} consumers hold nothing and were not seen for over a day", consumers.len());
-    one(CHURN, Level::Info, text, vec![("left_over", left as i64), ("consumers", consumers.len() as i64)], group_words(case, b"CONSUMERS"))
+    one(
+        CHURN,
+        Level::Info,
+        text,
+        vec![("left_over", left as i64), ("consumers", consumers.len() as i64)],
+        group_words(case, b"CONSUMERS"),
+    )
 }
 
 pub(super) fn unowned(case: &Case) -> Verdict {
@@ -74,7 +98,11 @@ pub(super) fn unowned(case: &Case) -> Verdict {
         Some(0) => Verdict::Ok,
         Some(n) => {
             let verb = if n == 1 { "is" } else { "are" };
-            let text = format!("{} of {} pending {verb} held by nobody: released, and not taken so far", entries(n), case.group.facts.pending);
+            let text = format!(
+                "{} of {} pending {verb} held by nobody: released, and not taken so far",
+                entries(n),
+                case.group.facts.pending
+            );
             let check = words(&[b"XPENDING", case.stream.key.bytes(), case.group.name().bytes(), b"-", b"+", b"10"]);
             one(UNOWNED, Level::Info, text, vec![("unowned", n), ("pending", case.group.facts.pending)], check)
         }
@@ -92,9 +120,13 @@ pub(super) fn read_ahead(case: &Case) -> Verdict {
     let added = case.stream.facts.as_ref().and_then(|facts| facts.entries_added.value());
     match (case.group.facts.entries_read.value(), added) {
         // between two moments the stream may have grown; what was found at one moment stands until the next
-        (Some(_), Some(_)) if case.stream.apart && !case.group.firing.contains_key(READ_AHEAD.id) => Verdict::NotEnoughData,
+        (Some(_), Some(_)) if case.stream.apart && !case.group.firing.contains_key(READ_AHEAD.id) => {
+            Verdict::NotEnoughData
+        }
         (Some(read), Some(added)) if read > added => {
-            let text = format!("entries-read is {read}, but only {added} were ever added: Redis 8.10 will not load this data set");
+            let text = format!(
+                "entries-read is {read}, but only {added} were ever added: Redis 8.10 will not load this data set"
+            );
             let check = words(&[b"XINFO", b"GROUPS", case.stream.key.bytes()]);
             one(READ_AHEAD, Level::Critical, text, vec![("entries_read", read), ("entries_added", added)], check)
         }

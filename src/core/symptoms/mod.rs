@@ -148,7 +148,10 @@ pub fn markdown() -> String {
         let levels: Vec<&str> = about.levels.iter().map(|level| level.word()).collect();
         format!("| `{}` | {} | {} | {} | {} |\n", about.id, levels.join(", "), about.says, about.cause, about.remedy)
     });
-    format!("| symptom | level | what it says | likely cause | what to do |\n|---|---|---|---|---|\n{}", rows.collect::<String>())
+    format!(
+        "| symptom | level | what it says | likely cause | what to do |\n|---|---|---|---|---|\n{}",
+        rows.collect::<String>()
+    )
 }
 
 /// The judgement on one group.
@@ -191,8 +194,16 @@ pub(super) fn remember(store: &mut Store, now: Now) {
         let names: Vec<Name> = stream.groups.keys().cloned().collect();
         for name in names {
             let Some(group) = stream.groups.get(&name) else { continue };
-            let idle_is_attempt = group.consumers.iter().flatten().any(|consumer| consumer.inactive_ms.reason().is_none());
-            let judgement = judge(&Case { stream, group, now, settings: &settings, client_names: client_names.as_ref(), idle_is_attempt });
+            let idle_is_attempt =
+                group.consumers.iter().flatten().any(|consumer| consumer.inactive_ms.reason().is_none());
+            let judgement = judge(&Case {
+                stream,
+                group,
+                now,
+                settings: &settings,
+                client_names: client_names.as_ref(),
+                idle_is_attempt,
+            });
             let Some(group) = stream.groups.get_mut(&name) else { continue };
             let fired: Vec<&'static str> = judgement.findings.iter().map(|finding| finding.id).collect();
             group.firing.retain(|id, _| fired.contains(id));
@@ -202,7 +213,8 @@ pub(super) fn remember(store: &mut Store, now: Now) {
             group.judgement = judgement;
         }
         let allowed = |finding: &Finding| !settings.quiet.iter().any(|quiet| quiet == finding.id);
-        stream.findings = trimmed::of_stream(stream).into_iter().chain(retention::of_stream(stream)).filter(allowed).collect();
+        stream.findings =
+            trimmed::of_stream(stream).into_iter().chain(retention::of_stream(stream)).filter(allowed).collect();
     }
     store.client_names = client_names;
 }

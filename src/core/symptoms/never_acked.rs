@@ -26,7 +26,9 @@ pub(super) fn judge(case: &Case) -> Verdict {
         return Verdict::NotEnoughData;
     }
     let window = group.history.window(WINDOW_MS);
-    let (Some(first), Some(last)) = (window.clone().next(), window.clone().next_back()) else { return Verdict::NotEnoughData };
+    let (Some(first), Some(last)) = (window.clone().next(), window.clone().next_back()) else {
+        return Verdict::NotEnoughData;
+    };
     let growth = last.pending.saturating_sub(first.pending);
     // a healthy group breathes: what goes out comes back within a few ticks
     let dips = window.clone().zip(window.clone().skip(1)).filter(|(a, b)| b.pending < a.pending).count();
@@ -47,9 +49,8 @@ pub(super) fn judge(case: &Case) -> Verdict {
         .filter(|consumer| consumer.pending > 0 && idle_now(group, consumer.idle_ms, case.now.mono) <= limit)
         .max_by_key(|consumer| consumer.pending);
     let span = last.at.since(first.at) as i64;
-    let who = holder.map_or(String::new(), |holder| {
-        format!("; {} is alive and holds {}", holder.name, entries(holder.pending))
-    });
+    let who = holder
+        .map_or(String::new(), |holder| format!("; {} is alive and holds {}", holder.name, entries(holder.pending)));
     let of = delivered.map_or(String::new(), |delivered| {
         format!("; {delivered} were delivered and {} acknowledged", delivered.saturating_sub(growth).max(0))
     });

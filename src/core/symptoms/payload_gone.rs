@@ -18,7 +18,11 @@ pub(super) fn judge(case: &Case) -> Verdict {
         None | Some((0, _)) => return Verdict::Ok,
         Some(found) => found,
     };
-    let fate = if gone == 1 { "has no payload any more: it can be acknowledged" } else { "have no payload any more: they can be acknowledged" };
+    let fate = if gone == 1 {
+        "has no payload any more: it can be acknowledged"
+    } else {
+        "have no payload any more: they can be acknowledged"
+    };
     let least = if exact { "" } else { "at least " };
     Verdict::Found(vec![Finding {
         id: ABOUT.id,

@@ -25,7 +25,13 @@ pub(super) fn judge(case: &Case) -> Verdict {
         return if group.facts.pending > 0 { Verdict::NotEnoughData } else { Verdict::Ok };
     }
     let mut rows: Vec<&PendingRow> = group.pel.rows.iter().filter(|row| row.deliveries >= THRESHOLD).collect();
-    let Some(worst) = rows.iter().map(|row| row.deliveries).filter(|n| *n < FATAL_DELIVERIES).max().or((!rows.is_empty()).then_some(0)) else {
+    let Some(worst) = rows
+        .iter()
+        .map(|row| row.deliveries)
+        .filter(|n| *n < FATAL_DELIVERIES)
+        .max()
+        .or((!rows.is_empty()).then_some(0))
+    else {
         return Verdict::Ok;
     };
     rows.sort_by_key(|row| (std::cmp::Reverse(row.deliveries), row.id));
@@ -47,7 +53,11 @@ pub(super) fn judge(case: &Case) -> Verdict {
         _ => String::new(),
     };
     let verb = if rows.len() == 1 { "was" } else { "were" };
-    let text = format!("{least}{} {verb} delivered {THRESHOLD} times or more: {}{more}{waiting}", entries(rows.len() as i64), named.join(", "));
+    let text = format!(
+        "{least}{} {verb} delivered {THRESHOLD} times or more: {}{more}{waiting}",
+        entries(rows.len() as i64),
+        named.join(", ")
+    );
     let fatal = rows.iter().filter(|row| row.deliveries == FATAL_DELIVERIES).count() as i64;
     let owner = rows[0].owner.clone().filter(|owner| rows.iter().all(|row| row.owner.as_ref() == Some(owner)));
     let id = rows[0].id.to_string();
@@ -56,7 +66,12 @@ pub(super) fn judge(case: &Case) -> Verdict {
         level: if worst >= CRITICAL { Level::Critical } else { Level::Warn },
         consumer: owner,
         text,
-        evidence: vec![("entries", rows.len() as i64), ("max_deliveries", worst), ("fatal", fatal), ("threshold", THRESHOLD)],
+        evidence: vec![
+            ("entries", rows.len() as i64),
+            ("max_deliveries", worst),
+            ("fatal", fatal),
+            ("threshold", THRESHOLD),
+        ],
         cause: ABOUT.cause,
         check: words(&[b"XRANGE", case.stream.key.bytes(), id.as_bytes(), id.as_bytes()]),
         remedy: ABOUT.remedy,

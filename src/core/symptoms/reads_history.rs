@@ -22,7 +22,10 @@ pub(super) fn judge(case: &Case) -> Verdict {
     let still = group.history.window(WINDOW_MS).all(|point| point.cursor == group.facts.cursor && point.pending == 0);
     // an empty read with > cannot be what refreshed it: entries wait
     let seen_ago = |idle_ms: i64| idle_ms.saturating_add(case.now.mono.since(group.consumers_at) as i64);
-    let busy = consumers.iter().filter(|consumer| seen_ago(consumer.idle_ms) <= AT_WORK_MS).min_by_key(|consumer| consumer.idle_ms);
+    let busy = consumers
+        .iter()
+        .filter(|consumer| seen_ago(consumer.idle_ms) <= AT_WORK_MS)
+        .min_by_key(|consumer| consumer.idle_ms);
     let waited = group.history.window(WINDOW_MS).all(|point| point.lag.is_none_or(|lag| lag > 0));
     let Some(busy) = busy.filter(|_| still && waited) else { return Verdict::Ok };
     let text = format!(
@@ -36,7 +39,11 @@ pub(super) fn judge(case: &Case) -> Verdict {
         level: Level::Warn,
         consumer: Some(busy.name.clone()),
         text,
-        evidence: vec![("lag", waiting), ("consumer_idle_ms", busy.idle_ms), ("window_ms", group.history.span_ms(WINDOW_MS) as i64)],
+        evidence: vec![
+            ("lag", waiting),
+            ("consumer_idle_ms", busy.idle_ms),
+            ("window_ms", group.history.span_ms(WINDOW_MS) as i64),
+        ],
         cause: ABOUT.cause,
         check: words(&[b"XINFO", b"CONSUMERS", case.stream.key.bytes(), group.name().bytes()]),
         remedy: ABOUT.remedy,

@@ -34,11 +34,16 @@ pub(super) fn judge(case: &Case) -> Verdict {
     }
     let moved = recent.iter().filter(|seen| seen.from != seen.to).count() as i64;
     let usual = group.handling_ms(0.5);
-    let early = recent.iter().filter(|seen| usual.zip(seen.idle_before_ms).is_some_and(|(usual, idle)| idle < usual)).count() as i64;
+    let early =
+        recent.iter().filter(|seen| usual.zip(seen.idle_before_ms).is_some_and(|(usual, idle)| idle < usual)).count()
+            as i64;
     let deliveries = recent.iter().map(|seen| seen.deliveries).max().unwrap_or(0);
     let sooner = match usual {
         Some(usual) if early > 0 => {
-            format!("; {early} of them after less than the usual handling time of {}: claims come too soon", age_words(usual))
+            format!(
+                "; {early} of them after less than the usual handling time of {}: claims come too soon",
+                age_words(usual)
+            )
         }
         _ => String::new(),
     };

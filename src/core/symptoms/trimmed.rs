@@ -52,7 +52,8 @@ pub(super) fn judge_unread(case: &Case) -> Verdict {
     let (group, stream) = (case.group, case.stream);
     let Some(facts) = &stream.facts else { return Verdict::NotEnoughData };
     let cursor = group.facts.cursor;
-    let overtaken = facts.first.is_some_and(|first| cursor < first && cursor > EntryId::MIN && cursor.next() != Some(first));
+    let overtaken =
+        facts.first.is_some_and(|first| cursor < first && cursor > EntryId::MIN && cursor.next() != Some(first));
     let by_hand = facts.max_deleted.value().is_some_and(|id| id > cursor);
     let span = facts.first.map_or(String::new(), |first| format!("entries between {cursor} and {first} "));
     let (level, text, lost) = match group.lost {
@@ -61,9 +62,14 @@ pub(super) fn judge_unread(case: &Case) -> Verdict {
             let text = format!("{span}were removed before {} read them: {lost} lost{how}", group.name());
             (if lost >= 100 { Level::Critical } else { Level::Warn }, text, Some(lost))
         }
-        Some(lost) => (Level::Warn, format!("{} were removed before {} read them", entries(lost), group.name()), Some(lost)),
+        Some(lost) => {
+            (Level::Warn, format!("{} were removed before {} read them", entries(lost), group.name()), Some(lost))
+        }
         None if overtaken && possible(case) => {
-            let text = format!("the cursor is older than the first entry: {span}may have been removed before {} read them", group.name());
+            let text = format!(
+                "the cursor is older than the first entry: {span}may have been removed before {} read them",
+                group.name()
+            );
             (Level::Info, text, None)
         }
         None if stream.apart => return Verdict::NotEnoughData,

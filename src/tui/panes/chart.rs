@@ -31,7 +31,9 @@ pub fn draw(frame: &mut Frame, area: Rect, view: &GroupView, theme: &Theme) {
     let all: Vec<_> = runs(&view.pending, Tone::Heat(2)).into_iter().chain(runs(&view.lag, Tone::New)).collect();
     let sets = all
         .iter()
-        .map(|(run, style)| Dataset::default().marker(Marker::Braille).graph_type(GraphType::Line).style(*style).data(run))
+        .map(|(run, style)| {
+            Dataset::default().marker(Marker::Braille).graph_type(GraphType::Line).style(*style).data(run)
+        })
         .collect();
     let dim = theme.style(Tone::Dim);
     let labels = ["0".to_owned(), most.to_string()].map(|label| text::Span::styled(label, dim));

@@ -6,9 +6,15 @@ use crate::{
         Pane, Zoom,
         screen::{GroupView, Tone, bold, span},
     },
-    tui::{table::{cut_line, draw_table}, theme::Theme},
+    tui::{
+        table::{cut_line, draw_table},
+        theme::Theme,
+    },
 };
-use ratatui::{Frame, layout::{Constraint, Layout, Rect, Spacing}};
+use ratatui::{
+    Frame,
+    layout::{Constraint, Layout, Rect, Spacing},
+};
 
 /// Columns from which on panes stand side by side.
 const WIDE: u16 = 100;
@@ -17,19 +23,28 @@ pub fn draw(frame: &mut Frame, area: Rect, view: &GroupView, theme: &Theme) {
     if let Some(why) = &view.absent {
         frame.render_widget(framed(&view.title, &view.numbers, area.width, theme, true), area);
         let room = inside(area);
-        for (row, line) in crate::app::cells::wrap(why, usize::from(room.width)).into_iter().enumerate().take(usize::from(room.height)) {
-            frame.render_widget(theme.line(&vec![span(line, Tone::Plain)]), Rect { y: room.y + row as u16, height: 1, ..room });
+        for (row, line) in
+            crate::app::cells::wrap(why, usize::from(room.width)).into_iter().enumerate().take(usize::from(room.height))
+        {
+            frame.render_widget(
+                theme.line(&vec![span(line, Tone::Plain)]),
+                Rect { y: room.y + row as u16, height: 1, ..room },
+            );
         }
         return;
     }
     let shared = Spacing::Overlap(1);
-    let [top, rest] = area.layout(&Layout::vertical([Constraint::Length(6.min(area.height)), Constraint::Fill(1)]).spacing(shared.clone()));
+    let [top, rest] = area.layout(
+        &Layout::vertical([Constraint::Length(6.min(area.height)), Constraint::Fill(1)]).spacing(shared.clone()),
+    );
     let mut panes: Vec<(Option<Pane>, Rect)> = vec![(Some(Pane::Strip), top)];
     if area.width >= WIDE {
-        let [left, right] = rest.layout(&Layout::horizontal([Constraint::Percentage(54), Constraint::Fill(1)]).spacing(shared.clone()));
+        let [left, right] =
+            rest.layout(&Layout::horizontal([Constraint::Percentage(54), Constraint::Fill(1)]).spacing(shared.clone()));
         panes.push((Some(Pane::Consumers), left));
         if rest.height >= 18 {
-            let [upper, lower] = right.layout(&Layout::vertical([Constraint::Fill(1), Constraint::Length(rest.height / 3)]).spacing(shared));
+            let [upper, lower] = right
+                .layout(&Layout::vertical([Constraint::Fill(1), Constraint::Length(rest.height / 3)]).spacing(shared));
             panes.push((Some(Pane::Symptoms), upper));
             panes.push((None, lower));
         } else {
@@ -73,11 +88,22 @@ fn draw_strip(frame: &mut Frame, area: Rect, view: &GroupView, theme: &Theme) {
 
 fn draw_consumers(frame: &mut Frame, area: Rect, view: &GroupView, theme: &Theme) {
     let focused = view.pane == Pane::Consumers;
-    frame.render_widget(framed(&vec![bold("Consumers", Tone::Plain)], &view.consumers_number, area.width, theme, focused), area);
-    let room = Rect { x: area.x + 1, y: area.y + 1, width: area.width.saturating_sub(2), height: area.height.saturating_sub(2) };
+    frame.render_widget(
+        framed(&vec![bold("Consumers", Tone::Plain)], &view.consumers_number, area.width, theme, focused),
+        area,
+    );
+    let room = Rect {
+        x: area.x + 1,
+        y: area.y + 1,
+        width: area.width.saturating_sub(2),
+        height: area.height.saturating_sub(2),
+    };
     if view.consumers_empty.is_empty() {
         draw_table(frame, room, &view.consumers, theme);
     } else {
-        frame.render_widget(theme.line(&vec![span(&view.consumers_empty, Tone::Dim)]), Rect { height: 1.min(room.height), ..inside(area) });
+        frame.render_widget(
+            theme.line(&vec![span(&view.consumers_empty, Tone::Dim)]),
+            Rect { height: 1.min(room.height), ..inside(area) },
+        );
     }
 }

@@ -8,13 +8,22 @@ pub mod symptoms;
 
 use super::{table::cut_line, theme::Theme};
 use crate::app::screen::Line;
-use ratatui::{Frame, buffer::Cell, layout::Rect, symbols::merge::MergeStrategy, widgets::{Block, BorderType, Borders}};
+use ratatui::{
+    Frame,
+    buffer::Cell,
+    layout::Rect,
+    symbols::merge::MergeStrategy,
+    widgets::{Block, BorderType, Borders},
+};
 
 /// A frame with a title at the left and the most important number at the right. Frames that overlap by a cell share their
 /// border, so the pane in focus is drawn last.
 /// Where both do not fit, the number keeps up to half of the frame and goes piece by piece from its end; the title is cut.
 pub fn framed(title: &Line, number: &Line, cells: u16, theme: &Theme, focused: bool) -> Block<'static> {
-    use crate::app::{cells::width, screen::{Tone, span}};
+    use crate::app::{
+        cells::width,
+        screen::{Tone, span},
+    };
     let line_width = |line: &Line| line.iter().map(|span| width(&span.text)).sum::<usize>();
     let both = usize::from(cells).saturating_sub(7);
     let room = both.saturating_sub(line_width(title)).max(both / 2);
@@ -50,7 +59,8 @@ pub fn inside(area: Rect) -> Rect {
 /// letters whole, and their look.
 pub fn draw_over(frame: &mut Frame, area: Rect, draw: impl FnOnce(&mut Frame)) {
     let y = area.bottom().saturating_sub(1);
-    let before: Vec<Cell> = (area.left()..area.right()).filter_map(|x| frame.buffer_mut().cell((x, y)).cloned()).collect();
+    let before: Vec<Cell> =
+        (area.left()..area.right()).filter_map(|x| frame.buffer_mut().cell((x, y)).cloned()).collect();
     draw(frame);
     let is_line = |symbol: &str| symbol.chars().all(|c| c == ' ' || ('\u{2500}'..='\u{257f}').contains(&c));
     let mut behind_wide = false;

@@ -8,13 +8,19 @@ use crate::{
     },
     tui::theme::Theme,
 };
-use ratatui::{Frame, buffer::Buffer, layout::{Constraint, Rect}, widgets::Clear};
+use ratatui::{
+    Frame,
+    buffer::Buffer,
+    layout::{Constraint, Rect},
+    widgets::Clear,
+};
 
 pub fn draw(frame: &mut Frame, area: Rect, view: &OverlayView, theme: &Theme) {
     let (wide, high) = (view.size.0.min(area.width), view.size.1.min(area.height));
     let place = area.centered(Constraint::Length(wide), Constraint::Length(high));
     let more = view.most_scroll() > 0;
-    let number: Line = if more { vec![span("j k scroll  Esc closes", Tone::Dim)] } else { vec![span("Esc closes", Tone::Dim)] };
+    let number: Line =
+        if more { vec![span("j k scroll  Esc closes", Tone::Dim)] } else { vec![span("Esc closes", Tone::Dim)] };
     blank_halves(frame.buffer_mut(), place);
     frame.render_widget(Clear, place);
     frame.render_widget(framed(&vec![bold(&view.title, Tone::Accent)], &number, place.width, theme, true), place);

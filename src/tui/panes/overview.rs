@@ -8,7 +8,10 @@ use crate::{
     },
     tui::{table::draw_table, theme::Theme},
 };
-use ratatui::{Frame, layout::{Constraint, Layout, Rect, Spacing}};
+use ratatui::{
+    Frame,
+    layout::{Constraint, Layout, Rect, Spacing},
+};
 
 pub fn draw(frame: &mut Frame, area: Rect, view: &OverviewView, theme: &Theme) {
     let below = match area.height {
@@ -16,13 +19,23 @@ pub fn draw(frame: &mut Frame, area: Rect, view: &OverviewView, theme: &Theme) {
         16..24 => 6,
         _ => 10,
     };
-    let [table, details] = area.layout(&Layout::vertical([Constraint::Fill(1), Constraint::Length(below)]).spacing(Spacing::Overlap(u16::from(below > 0))));
+    let [table, details] = area.layout(
+        &Layout::vertical([Constraint::Fill(1), Constraint::Length(below)])
+            .spacing(Spacing::Overlap(u16::from(below > 0))),
+    );
     if below > 0 {
         frame.render_widget(framed(&view.picked, &Line::new(), details.width, theme, false), details);
         symptoms::draw_items(frame, inside(details), &view.items, &view.note, theme);
     }
-    draw_over(frame, table, |frame| frame.render_widget(framed(&view.title, &view.number, table.width, theme, true), table));
-    let room = Rect { x: table.x + 1, y: table.y + 1, width: table.width.saturating_sub(2), height: table.height.saturating_sub(2) };
+    draw_over(frame, table, |frame| {
+        frame.render_widget(framed(&view.title, &view.number, table.width, theme, true), table);
+    });
+    let room = Rect {
+        x: table.x + 1,
+        y: table.y + 1,
+        width: table.width.saturating_sub(2),
+        height: table.height.saturating_sub(2),
+    };
     if view.empty.is_empty() {
         draw_table(frame, room, &view.table, theme);
     } else {

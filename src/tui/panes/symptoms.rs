@@ -32,13 +32,18 @@ pub fn draw_items(frame: &mut Frame, area: Rect, items: &[SymptomItem], note: &s
         for text in wrap(&item.text, room - 4) {
             lines.push(vec![lead.clone(), span("  ", Tone::Plain), Span { text, tone: Tone::Plain, bold: false }]);
         }
-        lines.push(vec![lead, span("  first check: ", Tone::Dim), span(cut(&item.check, room.saturating_sub(17)), Tone::Accent)]);
+        lines.push(vec![
+            lead,
+            span("  first check: ", Tone::Dim),
+            span(cut(&item.check, room.saturating_sub(17)), Tone::Accent),
+        ]);
     }
     if !note.is_empty() {
         lines.extend(wrap(note, room - 2).into_iter().map(|text| vec![span(" ", Tone::Plain), span(text, Tone::Dim)]));
     }
     let height = usize::from(area.height);
-    let start = if picked_at + 4 > height { (picked_at + 4 - height).min(lines.len().saturating_sub(height)) } else { 0 };
+    let start =
+        if picked_at + 4 > height { (picked_at + 4 - height).min(lines.len().saturating_sub(height)) } else { 0 };
     for (row, line) in lines.iter().skip(start).take(height).enumerate() {
         frame.render_widget(theme.line(line), Rect { y: area.y + row as u16, height: 1, ..area });
     }

@@ -1,21 +1,22 @@
 //! Reads what a plan needs, and makes it. Nothing here writes: a plan can be had by a user who may only read.
 
-use super::{Link, LinkFault, Source, commands, decode};
+mod reads;
+
+use super::{Link, LinkFault};
 use crate::core::{
     id::EntryId,
-    model::{ConsumerFacts, GroupFacts, PendingRow, StreamFacts},
     name::Name,
     plan::{
+        Ask, Plan,
         claim::{self, ClaimAsk, ClaimFacts, ClaimPlan},
         consumer::{self, DeletePlan},
         entries::{self, EntriesAsk, EntriesPlan},
         seek::{self, Guard, Place, SeekAsk, SeekFacts, SeekPlan},
         undo::{self, UndoAsk, UndoPlan},
-        Ask, Plan, at_least,
     },
-    sample::{Fault, GroupRequest, PageRequest, RangeRequest, Request, StreamRequest},
+    sample::PageRequest,
 };
-use redis::Value;
+use reads::Facts;
 use std::collections::HashMap;
 
 /// Rows of one XPENDING: about half a millisecond.
@@ -26,13 +27,6 @@ const MOST_ROWS: usize = 1_000_000;
 const MOST_LOOKUPS: usize = 20_000;
 /// Entries counted between cursor and target, at most.
 const MOST_BETWEEN: usize = 100_000;
-/// Entries fetched by one XRANGE of a preview, at most.
-const RANGE: usize = 500;
-/// Payloads come along, so a reply stays below about this, in bytes.
-const REPLY_BYTES: u64 = 1 << 20;
-/// And a whole preview below about this.
-const PREVIEW_BYTES: u64 = 256 << 20;
-
 /// A connection used for plans.
 #[derive(Debug)]
 pub struct Planner<'a> {
@@ -43,29 +37,10 @@ pub struct Planner<'a> {
     entry_bytes: u64,
 }
 
-/// Stream, group and consumers at one moment.
-struct Facts {
-    stream: StreamFacts,
-    group: GroupFacts,
-    consumers: Vec<ConsumerFacts>,
-    /// The server's clock; `None` where TIME is forbidden.
-    now_ms: Option<i64>,
-}
-
 impl<'a> Planner<'a> {
     /// A planner on this connection.
     pub fn new(link: &'a mut Link, active_ms: i64) -> Self {
         Self { link, active_ms, entry_bytes: 100 }
-    }
-
-    /// Entries of one reply.
-    fn step(&self) -> usize {
-        (REPLY_BYTES / self.entry_bytes).clamp(1, RANGE as u64) as usize
-    }
-
-    /// Entries that a preview may fetch, below a bound.
-    fn most(&self, bound: usize) -> usize {
-        (PREVIEW_BYTES / self.entry_bytes).clamp(1, bound as u64) as usize
     }
 
     /// The plan of anything.
@@ -80,22 +55,6 @@ impl<'a> Planner<'a> {
             Ask::Consumer { key, group, consumer } => Plan::Consumer(self.delete_consumer(key, group, consumer).await?),
             Ask::Undo(ask) => Plan::Undo(self.undo(ask).await?),
         })
-    }
-
-    /// What the server's ACL says of a command before it is sent (7.0+, where we may ask); `None` when it allows it or will not tell.
-    async fn forbidden(&mut self, command: &[Name]) -> Result<Option<String>, LinkFault> {
-        if !at_least(self.link.server(), (7, 0)) {
-            return Ok(None);
-        }
-        let (who, _) = self.link.send(&[commands::plain("ACL WHOAMI")]).await?;
-        let Some(user) = who.first().and_then(decode::text) else { return Ok(None) };
-        let mut dry = redis::Cmd::new();
-        dry.arg("ACL").arg("DRYRUN").arg(user);
-        for word in command {
-            dry.arg(word.bytes());
-        }
-        let (replies, _) = self.link.send(&[dry]).await?;
-        Ok(replies.first().and_then(decode::text).filter(|answer| answer != "OK").map(|answer| crate::core::name::visible(answer.as_bytes())))
     }
 
     /// The plan of a way back.
@@ -118,85 +77,6 @@ impl<'a> Planner<'a> {
             plan.refused = absent;
         }
         Ok(plan)
-    }
-
-    /// The pending rows of these ids, as they are now.
-    async fn rows(&mut self, key: &Name, group: &Name, ids: &[EntryId]) -> Result<Result<Vec<PendingRow>, String>, LinkFault> {
-        let mut rows = Vec::new();
-        for chunk in ids.chunks(500) {
-            let one = |id: &EntryId| PageRequest { from: *id, to: *id, count: 1, consumer: None };
-            let asks: Vec<_> = chunk.iter().map(|id| commands::xpending_page(key, group, &one(id))).collect();
-            let (replies, _) = self.link.send(&asks).await?;
-            for reply in &replies {
-                match decode::pending(reply) {
-                    Ok(found) => rows.extend(found),
-                    Err(fault) => return Ok(Err(said(key, group, fault))),
-                }
-            }
-        }
-        Ok(Ok(rows))
-    }
-
-    /// The facts, or a sentence why there is nothing to act on.
-    async fn facts(&mut self, key: &Name, group: &Name) -> Result<Result<Facts, String>, LinkFault> {
-        let details = GroupRequest { name: group.clone(), consumers: true, summary: false, pages: Vec::new() };
-        let stream = StreamRequest { key: key.clone(), facts: true, groups: vec![details], ranges: Vec::new() };
-        let sample = self.link.sample(&Request { streams: vec![stream], scan: None, clients: false, server: true }).await?;
-        let Some(one) = sample.streams.into_iter().next() else { return Ok(Err("the server did not answer".to_owned())) };
-        let words = |fault| said(key, group, fault);
-        let (stream, groups) = match (one.facts, one.groups) {
-            (Ok(stream), Ok(groups)) => (stream, groups),
-            (Err(fault), _) | (_, Err(fault)) => return Ok(Err(words(fault))),
-        };
-        self.entry_bytes = (stream.reply_bytes / 2).max(100);
-        let Some(found) = groups.into_iter().find(|one| one.name == *group) else {
-            return Ok(Err(format!("{key} has no group {group}")));
-        };
-        let consumers = one.details.into_iter().next().and_then(|detail| detail.consumers);
-        let consumers = match consumers {
-            Some(Ok(consumers)) => consumers,
-            Some(Err(fault)) => return Ok(Err(words(fault))),
-            None => Vec::new(),
-        };
-        Ok(Ok(Facts { stream, group: found, consumers, now_ms: sample.time_ms }))
-    }
-
-    /// Entries pending in a group now; `None` when there is no such group.
-    ///
-    /// # Errors
-    /// When the server is lost.
-    pub async fn pending(&mut self, key: &Name, group: &Name) -> Result<Option<i64>, LinkFault> {
-        Ok(self.facts(key, group).await?.ok().map(|facts| facts.group.pending))
-    }
-
-    /// A refused page is no empty one: a preview that counts nothing would be untrue.
-    async fn page(&mut self, key: &Name, group: &Name, page: &PageRequest) -> Result<Result<Vec<PendingRow>, String>, LinkFault> {
-        let (replies, _) = self.link.send(&[commands::xpending_page(key, group, page)]).await?;
-        Ok(decode::pending(replies.first().unwrap_or(&Value::Nil)).map_err(|fault| said(key, group, fault)))
-    }
-
-    /// Which of these ids are in the stream. Those below the first entry are gone; those past the largest id ever deleted, and not past
-    /// what the stream had given out when its facts were taken, are not; all others are looked up.
-    async fn fates(&mut self, key: &Name, facts: &StreamFacts, ids: &[EntryId], left: &mut usize) -> Result<HashMap<EntryId, bool>, LinkFault> {
-        let mut fates = HashMap::new();
-        let mut open = Vec::new();
-        for id in ids {
-            let below = facts.first.map_or(*id <= facts.last_generated, |first| *id < first);
-            let untouched = *id <= facts.last_generated && facts.max_deleted.value().is_some_and(|deleted| *id > deleted);
-            if below || untouched {
-                fates.insert(*id, !below);
-            } else if *left > 0 {
-                *left -= 1;
-                open.push(*id);
-            }
-        }
-        for chunk in open.chunks(100) {
-            let asks: Vec<_> = chunk.iter().map(|id| commands::one_entry(key, *id)).collect();
-            let (replies, _) = self.link.send(&asks).await?;
-            let found = chunk.iter().zip(&replies).filter_map(|(id, reply)| Some((*id, decode::entry(reply).ok()?.is_some())));
-            fates.extend(found);
-        }
-        Ok(fates)
     }
 
     /// A claim that cannot be, and why.
@@ -223,7 +103,8 @@ impl<'a> Planner<'a> {
             Err(absent) => return Ok(self.no_claim(ask, absent)),
         };
         let (mut rows, mut fates) = (Vec::new(), HashMap::new());
-        let (mut from, mut complete, mut lookups) = (Some(EntryId::MIN), facts.group.pending == 0, self.most(MOST_LOOKUPS));
+        let (mut from, mut complete, mut lookups) =
+            (Some(EntryId::MIN), facts.group.pending == 0, self.most(MOST_LOOKUPS));
         let mut enough = 0;
         while let (Some(start), false) = (from, complete || rows.len() >= MOST_ROWS) {
             let page = PageRequest { from: start, to: EntryId::MAX, count: PAGE, consumer: None };
@@ -237,7 +118,9 @@ impl<'a> Planner<'a> {
             fates.extend(self.fates(&ask.key, &facts.stream, &ids, &mut lookups).await?);
             enough += found
                 .iter()
-                .filter(|row| row.idle_ms.is_none_or(|idle| idle >= ask.min_idle_ms) && row.owner.as_ref() != Some(&ask.target))
+                .filter(|row| {
+                    row.idle_ms.is_none_or(|idle| idle >= ask.min_idle_ms) && row.owner.as_ref() != Some(&ask.target)
+                })
                 .filter(|row| fates.get(&row.id) != Some(&false) && (ask.from.is_none() || row.owner == ask.from))
                 .count();
             rows.extend(found);
@@ -263,55 +146,6 @@ impl<'a> Planner<'a> {
         Ok(plan)
     }
 
-    /// Ids of a part of the stream, up to a bound.
-    async fn ids(&mut self, key: &Name, after: EntryId, up_to: EntryId) -> Result<Result<(Vec<EntryId>, bool), String>, LinkFault> {
-        let mut ids: Vec<EntryId> = Vec::new();
-        let mut from = after.next();
-        while let Some(start) = from {
-            let count = self.step();
-            let range = RangeRequest { from: start, count, backward: false };
-            let found = match self.range(key, range).await? {
-                Ok(found) => found,
-                Err(why) => return Ok(Err(why)),
-            };
-            let full = found.len() == count;
-            from = found.last().filter(|last| full && **last < up_to).and_then(|last| last.next());
-            ids.extend(found.into_iter().filter(|id| *id <= up_to));
-            if ids.len() >= self.most(MOST_BETWEEN) {
-                return Ok(Ok((ids, from.is_none())));
-            }
-        }
-        Ok(Ok((ids, true)))
-    }
-
-    /// A refused range is no empty one, as with [`Planner::page`].
-    async fn range(&mut self, key: &Name, range: RangeRequest) -> Result<Result<Vec<EntryId>, String>, LinkFault> {
-        let (replies, _) = self.link.send(&[commands::xrange(key, &range)]).await?;
-        let found = decode::range_ids(replies.first().unwrap_or(&Value::Nil), range.backward);
-        Ok(found.map(|found| found.ids).map_err(|fault| said(key, &Name::default(), fault)))
-    }
-
-    /// The entry that is `n` entries on from an id (or back, that id counting as the first), or the last one there is: payloads
-    /// come along, so it is walked in steps. `None` when fewer are there.
-    async fn nth(&mut self, key: &Name, from: EntryId, n: usize, backward: bool) -> Result<Result<(Option<EntryId>, bool), String>, LinkFault> {
-        let (mut start, mut left, mut last) = (Some(from), n, None);
-        while let (Some(from), true) = (start, left > 0) {
-            let count = left.min(self.step());
-            let mut found = match self.range(key, RangeRequest { from, count, backward }).await? {
-                Ok(found) => found,
-                Err(why) => return Ok(Err(why)),
-            };
-            if backward {
-                found.reverse();
-            }
-            left = left.saturating_sub(found.len());
-            last = found.last().copied().or(last);
-            let full = found.len() == count;
-            start = found.last().filter(|_| full).and_then(|id| if backward { before(*id) } else { id.next() });
-        }
-        Ok(Ok((last, left == 0)))
-    }
-
     /// The id that a place stands for.
     async fn resolve(&mut self, ask: &SeekAsk, facts: &Facts) -> Result<Result<EntryId, String>, LinkFault> {
         let cursor = facts.group.cursor;
@@ -322,7 +156,10 @@ impl<'a> Planner<'a> {
         };
         if let Place::Ago(_) | Place::Time(_) = ask.place {
             let Some(now_ms) = facts.now_ms else {
-                return Ok(Err("the server does not tell its clock (TIME is forbidden), so times cannot be judged: give an id".to_owned()));
+                return Ok(Err(
+                    "the server does not tell its clock (TIME is forbidden), so times cannot be judged: give an id"
+                        .to_owned(),
+                ));
             };
             let year_ahead = now_ms.saturating_add(366 * 86_400_000);
             if facts.stream.last.is_some_and(|last| last.plausible_ms(year_ahead).is_none()) {
@@ -338,9 +175,10 @@ impl<'a> Planner<'a> {
             Place::Id(id) => Ok(id),
             Place::End => Ok(facts.stream.last_generated),
             Place::Ago(_) | Place::Time(_) | Place::Forward(0) | Place::Back(0) => Ok(cursor),
-            Place::Forward(n) | Place::Back(n) if n > self.most(MOST_BETWEEN) => {
-                Err(format!("more than {} entries of this size are not counted off: give an id", self.most(MOST_BETWEEN)))
-            }
+            Place::Forward(n) | Place::Back(n) if n > self.most(MOST_BETWEEN) => Err(format!(
+                "more than {} entries of this size are not counted off: give an id",
+                self.most(MOST_BETWEEN)
+            )),
             Place::Forward(n) => {
                 let Some(from) = cursor.next() else { return Ok(Ok(cursor)) };
                 self.nth(&ask.key, from, n, false).await?.map(|(last, _)| last.unwrap_or(cursor))
@@ -411,14 +249,6 @@ impl<'a> Planner<'a> {
         Ok(plan)
     }
 
-    /// Whether scripts are allowed: one that does nothing is tried.
-    pub(super) async fn may_eval(&mut self) -> Result<bool, LinkFault> {
-        let mut probe = redis::Cmd::new();
-        probe.arg("EVAL").arg("return 1").arg(0);
-        let (replies, _) = self.link.send(&[probe]).await?;
-        Ok(matches!(replies.first(), Some(Value::Int(1))))
-    }
-
     /// The plan for marked entries.
     ///
     /// # Errors
@@ -462,25 +292,5 @@ impl<'a> Planner<'a> {
             plan.refused = absent;
         }
         Ok(plan)
-    }
-}
-
-/// What the server said, as a sentence.
-fn said(key: &Name, group: &Name, fault: Fault) -> String {
-    match fault {
-        Fault::Missing => format!("there is no stream {key}"),
-        Fault::WrongType => format!("{key} is not a stream"),
-        Fault::NoGroup => format!("{key} has no group {group}"),
-        fault @ Fault::Unasked => fault.words(),
-        Fault::Denied(text) | Fault::Other(text) => text,
-    }
-}
-
-/// The id directly before.
-fn before(id: EntryId) -> Option<EntryId> {
-    match (id.ms, id.seq) {
-        (0, 0) => None,
-        (ms, 0) => Some(EntryId::new(ms - 1, u64::MAX)),
-        (ms, seq) => Some(EntryId::new(ms, seq - 1)),
     }
 }
