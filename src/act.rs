@@ -37,7 +37,8 @@ pub async fn carry_out(
     if let Err(error) = journal.end(clock.now().wall_ms, endpoint, plan, &outcome)
         && let Outcome::Done(done) | Outcome::Unknown(_, done) = &mut outcome
     {
-        done.note = Some(format!("the journal ({}) could not be completed: {error}", journal.path().display()));
+        let lost = format!("the journal ({}) could not be completed: {error}", journal.path().display());
+        done.note = Some(done.note.take().map_or(lost.clone(), |note| format!("{note}; {lost}")));
     }
     outcome
 }

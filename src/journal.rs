@@ -73,7 +73,8 @@ impl Journal {
             Outcome::Done(done) | Outcome::Unknown(_, done) => Some(done),
             Outcome::Refused(_) => None,
         };
-        let undo: Vec<Value> = done.map_or(Vec::new(), |done| done.undo.iter().map(|command| argv(command)).collect());
+        let undo: Vec<Value> =
+            done.map_or(Vec::new(), |done| done.undo.iter().take(ROWS).map(|command| argv(command)).collect());
         self.write(&json!({
             "at": rfc3339(wall_ms),
             "event": "end",

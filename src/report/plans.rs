@@ -16,6 +16,11 @@ use crate::{
 };
 use serde_json::{Value, json};
 
+/// Commands of the way back written out for people.
+const UNDO_LINES: usize = 5;
+/// And for scripts: there is one an entry, which would be megabytes after a large claim.
+const UNDO_COMMANDS: usize = 1000;
+
 fn name(name: &Name) -> Value {
     json!({"text": name.shown(), "hex": name.hex()})
 }
@@ -63,7 +68,8 @@ pub fn claim_json(plan: &ClaimPlan, outcome: Option<&Outcome>) -> Value {
             "claimed": done.claimed, "removed": done.removed, "scan_complete": done.scan_complete,
             "cursor": done.scan_cursor.map(|id| id.to_string()), "unknown": unknown,
             "text": outcome.map(Outcome::text),
-            "undo": done.undo.iter().map(|command| argv(command)).collect::<Vec<_>>(),
+            "undo": done.undo.iter().take(UNDO_COMMANDS).map(|command| argv(command)).collect::<Vec<_>>(),
+            "undo_complete": done.undo.len() <= UNDO_COMMANDS,
         })
     });
     json!({
@@ -201,7 +207,11 @@ pub fn text(plan: &Plan, outcome: Option<&Outcome>, cli_words: &str) -> String {
         let undo = done(Some(outcome)).map_or(&[][..], |(done, _)| &done.undo);
         if !undo.is_empty() {
             lines.push("the way back:".to_owned());
-            lines.extend(undo.iter().map(|command| line(command)));
+            lines.extend(undo.iter().take(UNDO_LINES).map(|command| line(command)));
+            if undo.len() > UNDO_LINES {
+                let rest = undo.len() - UNDO_LINES;
+                lines.push(format!("  and {rest} more like it, one an entry; the journal has each entry as it was"));
+            }
         }
     } else if plan.refused().is_some() {
         lines.push("nothing was written".to_owned());
