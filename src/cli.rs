@@ -5,7 +5,13 @@ use std::{ffi::OsString, path::PathBuf, time::Duration};
 
 /// A live view of Redis Streams consumer groups: lag, pending entries, cursors, and what is wrong with them.
 #[derive(Debug, Parser)]
-#[command(name = "pelwatch", version, disable_help_flag = true, disable_help_subcommand = true)]
+#[command(
+    name = "pelwatch",
+    version,
+    disable_help_flag = true,
+    disable_help_subcommand = true,
+    args_conflicts_with_subcommands = true
+)]
 pub struct Cli {
     /// What to do; without it, the dashboard.
     #[command(subcommand)]
@@ -185,7 +191,7 @@ pub struct ClaimArgs {
     /// Only entries of this consumer
     #[arg(long, value_name = "CONSUMER", allow_hyphen_values = true)]
     pub from: Option<OsString>,
-    /// At most so many entries
+    /// At most so many entries move; those without payload that XAUTOCLAIM passes on the way are removed besides
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
     /// Raise delivery counts, as a plain XCLAIM does

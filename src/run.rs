@@ -236,10 +236,10 @@ async fn print_demo(socket: &Path, settings: Settings, length: Duration) -> Resu
         reading.once(&mut link).await?;
         let text = report::text(&reading.store, target.endpoint(), clock.now());
         io::stdout().lock().write_all(format!("{text}\n").as_bytes())?;
-        if next > end {
+        tokio::time::sleep_until(next.min(end)).await;
+        if next >= end {
             return Ok(());
         }
-        tokio::time::sleep_until(next).await;
     }
 }
 

@@ -13,7 +13,7 @@ use crate::core::{
         seek::{self, SeekAsk},
         undo::UndoAsk,
     },
-    time::{Mono, Now},
+    time::{Mono, Now, age_words},
 };
 
 /// Which action.
@@ -128,7 +128,8 @@ impl Dialog {
             Kind::Hand(_) => vec![Part::Target],
             Kind::Acknowledge(_) | Kind::Delete(_) | Kind::GiveBack(_) => Vec::new(),
         };
-        if !self.may_act {
+        // nothing can be confirmed of a plan that is refused
+        if !self.may_act || matches!(&self.plan, Some(Ok(plan)) if plan.refused().is_some()) {
             parts.push(Part::Cancel);
             return parts;
         }
@@ -198,7 +199,7 @@ fn idle_ms(text: &str) -> Result<i64, String> {
 }
 
 /// Opens a dialog for the group on the screen, or picked in the overview.
-pub fn open(app: &mut App, kind: Kind, effects: &mut Vec<Effect>) {
+pub fn open(app: &mut App, kind: Kind, now: Now, effects: &mut Vec<Effect>) {
     let Some((key, name)) = app.subject() else { return };
     let Some((_, group)) = app.store.group(&key, &name) else { return };
     let gone_after = group.gone_after_ms(&app.store.settings);
@@ -211,6 +212,11 @@ pub fn open(app: &mut App, kind: Kind, effects: &mut Vec<Effect>) {
             format!("three times the slowest of {} handlings seen", group.handled_ms.len()),
         ),
         None => (CAUTIOUS_IDLE_MS, "a cautious guess: no handling was seen so far".to_owned()),
+    };
+    // a claim of nothing is no help: say so where the entries are younger than what is proposed
+    let from = match group.oldest_idle(now.mono).value() {
+        Some(oldest) if oldest < proposed => format!("{from}; the oldest is idle for {}", age_words(oldest)),
+        _ => from,
     };
     app.asked += 1;
     let mut dialog = Dialog {
@@ -367,7 +373,7 @@ fn ended(app: &mut App, dialog: &mut Dialog, key: Key, now: Now, effects: &mut V
     match key {
         Key::Char('b') => {
             if let Some((kind, place)) = way_back(dialog, outcome, now.mono.since(*at) as i64) {
-                open(app, kind, effects);
+                open(app, kind, now, effects);
                 if let (Some(opened), Some(place)) = (&mut app.dialog, place) {
                     opened.place = place;
                     ask(opened, effects);

@@ -243,6 +243,11 @@ pub fn disabled_reason(app: &App, action: Action) -> Option<&'static str> {
     match action {
         Action::Claim | Action::Seek if app.overlay.is_some() => Some("close the box first"),
         Action::Claim | Action::Seek if app.subject().is_none() => Some("pick a group first"),
+        Action::Claim
+            if app.subject().and_then(|(key, name)| app.store.group(&key, &name)?.1.consumers.as_ref()).is_none() =>
+        {
+            Some("the consumers of this group are not known yet")
+        }
         Action::Mark if !matches!(app.pane, Pane::Strip | Pane::Consumers) => {
             Some("entries are marked on the strip or among the consumers")
         }

@@ -180,13 +180,13 @@ fn act(app: &mut App, action: Action, now: Now, effects: &mut Vec<Effect>) {
             notify(app, format!("sorted by {}", app.order.word()), now);
         }
         Action::Reverse => app.reversed = !app.reversed,
-        Action::Claim => dialog::open(app, Kind::Claim, effects),
-        Action::Seek => dialog::open(app, Kind::Seek, effects),
-        Action::Hand => dialog::open(app, Kind::Hand(app.marks.iter().copied().collect()), effects),
-        Action::Acknowledge => dialog::open(app, Kind::Acknowledge(app.marks.iter().copied().collect()), effects),
+        Action::Claim => dialog::open(app, Kind::Claim, now, effects),
+        Action::Seek => dialog::open(app, Kind::Seek, now, effects),
+        Action::Hand => dialog::open(app, Kind::Hand(app.marks.iter().copied().collect()), now, effects),
+        Action::Acknowledge => dialog::open(app, Kind::Acknowledge(app.marks.iter().copied().collect()), now, effects),
         Action::DeleteConsumer => {
             if let Some(name) = dialog::consumer_at(app) {
-                dialog::open(app, Kind::Delete(name), effects);
+                dialog::open(app, Kind::Delete(name), now, effects);
             }
         }
         Action::Mark => mark(app, now),

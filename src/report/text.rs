@@ -88,11 +88,12 @@ fn group_lines(out: &mut String, store: &Store, stream: &StreamState, group: &Gr
         out,
         2,
         &format!(
-            "{}: lag {}, pending {}{behind}{oldest}, {} consumers",
+            "{}: lag {}, pending {}{behind}{oldest}, {} consumer{}",
             group.name(),
             lag_words(&group.lag),
             group.facts.pending,
-            group.facts.consumers
+            group.facts.consumers,
+            if group.facts.consumers == 1 { "" } else { "s" }
         ),
     );
     let cells = group.cells(stream);
@@ -101,6 +102,9 @@ fn group_lines(out: &mut String, store: &Store, stream: &StreamState, group: &Gr
         line(out, 4, &format!("cursor {}; the entries around it were not fetched so far", group.facts.cursor));
     } else {
         line(out, 4, &strip_line(&cells, group.facts.cursor));
+        if !group.acked_sure() && cells.iter().any(|cell| cell.state == EntryState::Acked) {
+            line(out, 4, "acked, or never delivered to this group: its counters do not tell");
+        }
     }
     let rates = group.rates();
     if let (Some(added), Some(delivered)) = (rates.added, rates.delivered) {

@@ -29,6 +29,8 @@ pub fn view(app: &App, dialog: &Dialog) -> OverlayView {
         bold(dialog.key.shown(), Tone::Plain),
         span("   group ", Tone::Dim),
         bold(dialog.group.shown(), Tone::Plain),
+        span("   on ", Tone::Dim),
+        bold(&app.endpoint, Tone::Plain),
     ]];
     lines.push(Line::new());
     if dialog.stage == Stage::Asking {
@@ -128,6 +130,7 @@ fn preview(dialog: &Dialog) -> Vec<Line> {
                 span(format!(" of {} marked entries{what}", plan.ask.ids.len()), Tone::Plain),
             ]]
         }
+        Plan::Consumer(plan) if plan.refused.is_some() => Vec::new(),
         Plan::Consumer(plan) => {
             vec![vec![span(format!("{} would be deleted; it holds nothing", plan.consumer), Tone::Plain)]]
         }
@@ -246,12 +249,17 @@ fn confirmation(app: &App, dialog: &Dialog) -> Vec<Line> {
         lines.push(button(dialog, Part::Cancel, "Close", true));
         return lines;
     }
+    if !dialog.parts().contains(&Part::Do) {
+        lines.push(button(dialog, Part::Cancel, "Close", true));
+        lines.push(vec![span("↑ changes a field   Esc closes", Tone::Dim)]);
+        return lines;
+    }
     let typed = crate::core::name::visible(dialog.typed.as_bytes());
     lines.push(field(dialog, Part::Confirm, "type", &typed, &format!("{} to confirm", dialog.phrase())));
     let mut buttons = button(dialog, Part::Cancel, "Cancel", true);
     buttons.extend(button(dialog, Part::Do, "Do it", dialog.ready().is_some()));
     lines.push(buttons);
-    lines.push(vec![span("Tab moves   Esc cancels   y copies the command", Tone::Dim)]);
+    lines.push(vec![span("↑ to the fields   Tab moves on   Esc cancels   y copies the command", Tone::Dim)]);
     lines
 }
 

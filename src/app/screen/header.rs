@@ -13,10 +13,10 @@ pub fn view(app: &App, now: Now, clock: &str) -> Bar {
     let store = app.shown();
     let mut left: Vec<(u8, Line)> = vec![(1, vec![bold("pelwatch", Tone::Accent)])];
     left.push((0, severity(app)));
-    left.push((4, vec![if app.may_act { bold("ACTIONS", Tone::Warn) } else { span("RO", Tone::Dim) }]));
+    left.push((1, vec![if app.may_act { bold("ACTIONS", Tone::Warn) } else { span("RO", Tone::Dim) }]));
     let server = &store.server;
     if !server.flavor.is_empty() {
-        left.push((3, vec![span(format!("{} {}", server.flavor, server.version), Tone::Plain)]));
+        left.push((5, vec![span(format!("{} {}", server.flavor, server.version), Tone::Plain)]));
     }
     match (server.role.as_deref(), server.link_up) {
         (Some("replica"), Some(false)) => left.push((0, vec![bold("replica, link to its primary down", Tone::Warn)])),
@@ -24,7 +24,7 @@ pub fn view(app: &App, now: Now, clock: &str) -> Bar {
         (Some(role), _) => left.push((6, vec![span(role, Tone::Dim)])),
         (None, _) => {}
     }
-    left.push((5, vec![span(&app.endpoint, Tone::Dim)]));
+    left.push((2, vec![span(&app.endpoint, Tone::Dim)]));
     Bar { left, right: right(app, now, clock) }
 }
 
@@ -90,10 +90,10 @@ fn right(app: &App, now: Now, clock: &str) -> Vec<(u8, Line)> {
                 bytes(cost.bytes_in),
                 reply(cost.slowest_reply_us)
             );
-            right.push((2, vec![span(text, Tone::Dim)]));
+            right.push((3, vec![span(text, Tone::Dim)]));
         }
     }
-    right.push((3, vec![span(clock, Tone::Dim)]));
+    right.push((4, vec![span(clock, Tone::Dim)]));
     right
 }
 

@@ -96,6 +96,14 @@ fn why_empty(app: &App) -> Vec<Line> {
         ];
     }
     if store.discovery.complete {
+        // an empty screen after a loss must not look like a quiet one
+        if let Some(event) = store.events.back() {
+            return vec![
+                line("There is no stream in this database any more."),
+                vec![bold(&event.text, Tone::Warn)],
+                vec![span(format!("{} events in all: e shows them.", store.events.len()), Tone::Dim)],
+            ];
+        }
         return vec![
             line("There is no stream in this database."),
             vec![span("One that is created shows up here by itself.", Tone::Dim)],

@@ -24,7 +24,13 @@ pub(super) fn judge(case: &Case) -> Verdict {
     if !group.pel.is_fetched() {
         return if group.facts.pending > 0 { Verdict::NotEnoughData } else { Verdict::Ok };
     }
-    let mut rows: Vec<&PendingRow> = group.pel.rows.iter().filter(|row| row.deliveries >= THRESHOLD).collect();
+    // what has no payload any more cannot be handled by anybody: payload-gone says so
+    let mut rows: Vec<&PendingRow> = group
+        .pel
+        .rows
+        .iter()
+        .filter(|row| row.deliveries >= THRESHOLD && case.stream.has_entry(row.id) != Some(false))
+        .collect();
     let Some(worst) = rows
         .iter()
         .map(|row| row.deliveries)
