@@ -1,6 +1,12 @@
 //! A bounded ring of points per group, and the rates that follow from it.
 
-use super::{known::Known, lag::Lag, lag::LagKind, model::GroupFacts, time::Mono};
+use super::{
+    known::Known,
+    lag::Lag,
+    lag::LagKind,
+    model::{GroupFacts, StreamFacts},
+    time::Mono,
+};
 use std::collections::VecDeque;
 
 /// How many points are kept: ten minutes at one a second.
@@ -26,6 +32,10 @@ pub struct Point {
     pub cursor: super::id::EntryId,
     /// Entries waiting; `None` while unknown.
     pub lag: Option<i64>,
+    /// No fewer wait than this, and no more; `None` where that is not proven.
+    pub bounds: (Option<i64>, Option<i64>),
+    /// Entries in the stream, all of them possibly ahead of the cursor; `None` where new ones may come in behind it.
+    pub length: Option<i64>,
 }
 
 /// The points of one group.
@@ -54,12 +64,14 @@ impl Rates {
 }
 
 impl History {
-    /// Takes a sample in; `added` are the entries ever added to the stream, where that is known of this moment. A counter that went back starts a new history: rates never go negative.
-    pub fn push(&mut self, at: Mono, added: Option<i64>, group: &GroupFacts, lag: &Lag) {
+    /// Takes a sample in; `stream` is `None` where it was not read at this moment. A counter or a cursor that went
+    /// back starts a new history: rates never go negative, and a lag that was made by hand is no trend.
+    pub fn push(&mut self, at: Mono, stream: Option<&StreamFacts>, group: &GroupFacts, lag: &Lag) {
         let counted = matches!(lag.kind, LagKind::Exact | LagKind::Reported);
+        let length = stream.map(|facts| facts.length).filter(|_| !lag.beyond_end);
         let point = Point {
             at,
-            added,
+            added: stream.and_then(|facts| facts.entries_added.value()),
             delivered: match group.entries_read {
                 Known::Is(n) => Some(n),
                 _ => None,
@@ -67,10 +79,17 @@ impl History {
             pending: group.pending,
             cursor: group.cursor,
             lag: lag.value.filter(|_| counted),
+            bounds: match lag.kind {
+                LagKind::Exact => (lag.value, lag.value),
+                LagKind::AtLeast => (lag.value, length),
+                LagKind::AtMost => (None, lag.value),
+                LagKind::Reported | LagKind::Unknown | LagKind::Unsupported => (None, length),
+            },
+            length,
         };
         if let Some(last) = self.points.back() {
             let back = |old: Option<i64>, new: Option<i64>| matches!((old, new), (Some(old), Some(new)) if new < old);
-            if back(last.added, point.added) || back(last.delivered, point.delivered) {
+            if back(last.added, point.added) || back(last.delivered, point.delivered) || point.cursor < last.cursor {
                 self.points.clear();
             } else if at.since(last.at) < CLOSEST_MS {
                 // rounds of one reading are one point in time

@@ -3,6 +3,19 @@ use super::*;
 use crate::core::{id::EntryId, name::Name};
 use proptest::prelude::*;
 
+fn stream(added: Option<i64>) -> StreamFacts {
+    StreamFacts {
+        length: 1,
+        first: None,
+        last: None,
+        last_generated: EntryId::MIN,
+        entries_added: added.map_or(Known::Unsupported, Known::Is),
+        max_deleted: Known::Unsupported,
+        groups: 1,
+        reply_bytes: 0,
+    }
+}
+
 fn push(history: &mut History, at: u64, added: Option<i64>, read: Option<i64>, pending: i64, lag: Lag) {
     let counted = |n: Option<i64>| n.map_or(Known::Unsupported, Known::Is);
     let group = GroupFacts {
@@ -13,7 +26,7 @@ fn push(history: &mut History, at: u64, added: Option<i64>, read: Option<i64>, p
         entries_read: counted(read),
         reported_lag: Known::Unsupported,
     };
-    history.push(Mono(at), added, &group, &lag);
+    history.push(Mono(at), Some(&stream(added)), &group, &lag);
 }
 
 fn lag(kind: LagKind, value: i64) -> Lag {
@@ -46,6 +59,24 @@ fn a_counter_that_went_back_starts_a_new_history() {
         assert_eq!(history.points().len(), 1, "{added} {read}");
         assert_eq!(history.rates(10_000), Rates::default(), "one point has no rate");
     }
+}
+
+#[test]
+fn a_cursor_that_went_back_starts_a_new_history() {
+    let mut history = History::default();
+    let mut group = GroupFacts {
+        name: Name::from("g"),
+        consumers: 0,
+        pending: 0,
+        cursor: EntryId::new(9, 0),
+        entries_read: Known::Undetermined,
+        reported_lag: Known::Undetermined,
+    };
+    history.push(Mono(0), Some(&stream(Some(10))), &group, &lag(LagKind::Exact, 1));
+    history.push(Mono(1000), Some(&stream(Some(10))), &group, &lag(LagKind::Exact, 1));
+    group.cursor = EntryId::new(2, 0);
+    history.push(Mono(2000), Some(&stream(Some(10))), &group, &lag(LagKind::Exact, 8));
+    assert_eq!(history.points().map(|point| point.lag).collect::<Vec<_>>(), [Some(8)]);
 }
 
 #[test]

@@ -231,8 +231,7 @@ impl Store {
             }
             group.seen_before = Some((facts.clone(), new.clone()));
         }
-        let added = facts.entries_added.value().filter(|_| !stale);
-        group.history.push(at, added, &new, &group.lag);
+        group.history.push(at, (!stale).then_some(facts), &new, &group.lag);
         group.anew = false;
         if new.pending == 0 {
             let old = std::mem::take(&mut group.pel);
@@ -342,10 +341,13 @@ impl Store {
 
     fn fold_scan(&mut self, found: ScanSample, asked: Option<&ScanRequest>, at: Mono) {
         if let Some(fault) = found.fault {
-            self.discovery.fault = Some(fault);
-            self.discovery.complete = true;
+            // a refusal lasts; anything else may pass, so the pass begins again after a while
+            let lasts = matches!(fault, Fault::Denied(_));
+            let complete = lasts || self.discovery.complete;
+            self.discovery = Discovery { complete, finished: Some(at), fault: Some(fault), ..Discovery::default() };
             return;
         }
+        self.discovery.fault = None;
         if asked.is_none() {
             return;
         }

@@ -389,3 +389,20 @@ fn where_scan_is_refused_discovery_is_over_and_the_reason_is_kept() {
     assert_eq!((store.discovery.complete, &store.discovery.fault), (true, &Some(fault)));
     assert_eq!(asked(&store, 60_000), None);
 }
+
+#[test]
+fn an_error_that_passes_does_not_end_discovery() {
+    let mut store = Store::new(Settings::default());
+    scanned(&mut store, &["a"], "17", 0);
+    let fault = Fault::Other("LOADING the data set is being loaded".into());
+    let failed = ScanSample { fault: Some(fault.clone()), ..ScanSample::default() };
+    let request = asked(&store, 1000);
+    let sample = Sample { at: Mono(1000), scan: Some(failed), ..Sample::default() };
+    store.fold(sample, request.as_ref(), Now::default(), false);
+    assert_eq!((store.discovery.complete, &store.discovery.fault), (false, &Some(fault)));
+    assert_eq!(asked(&store, 2000), None, "not at once");
+    assert!(!store.is_searching(), "a reading does not wait for it");
+    assert_eq!(asked(&store, 6000).unwrap().cursor, "0");
+    scanned(&mut store, &["b"], "0", 6000);
+    assert_eq!((store.discovery.complete, &store.discovery.fault, store.streams.len()), (true, &None, 2));
+}

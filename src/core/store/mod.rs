@@ -116,9 +116,9 @@ pub struct Discovery {
     found: BTreeSet<Name>,
     /// Whether at least one pass was completed.
     pub complete: bool,
-    /// When the last pass was completed.
+    /// When the last pass was completed, or failed.
     finished: Option<Mono>,
-    /// SCAN cannot be used, and why.
+    /// SCAN did not work when it was last tried, and why; only a refusal is for good.
     pub fault: Option<Fault>,
 }
 

@@ -312,7 +312,7 @@ impl Store {
 
     fn scan_request(&self, now: Mono) -> Option<ScanRequest> {
         let named_only = !self.settings.keys.is_empty() && self.settings.patterns.is_empty();
-        if named_only || self.discovery.fault.is_some() {
+        if named_only || matches!(self.discovery.fault, Some(Fault::Denied(_))) {
             return None;
         }
         if self.discovery.finished.is_some_and(|at| now.since(at) < RESCAN_MS) {

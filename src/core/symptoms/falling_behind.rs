@@ -29,7 +29,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
     let quarter = known.len() / 4;
     // an unknown lag grows nowhere (case 10)
     if quarter == 0 || known.len() * 5 < group.history.window(WINDOW_MS).count() * 4 {
-        return Verdict::NotEnoughData;
+        return proven(case).map_or(Verdict::NotEnoughData, |finding| Verdict::Found(vec![finding]));
     }
     let mean = |points: &[&Point]| total(points.iter().filter_map(|point| point.lag)) / points.len().max(1) as i64;
     let (before, after) = (mean(&known[..quarter]), mean(&known[known.len() - quarter..]));
@@ -42,14 +42,20 @@ pub(super) fn judge(case: &Case) -> Verdict {
     let (first, last) = (known[0], known[known.len() - 1]);
     let span = last.at.since(first.at);
     let rates = group.history.rates(WINDOW_MS);
+    // nothing came in: whatever made the lag grow, it was not that
+    if rates.added.is_some_and(|added| added <= 0.0) {
+        return Verdict::Ok;
+    }
     let limit = group.gone_after_ms(case.settings);
     let active =
         group.consumers.iter().flatten().filter(|c| idle_now(group, c.idle_ms, case.now.mono) <= limit).count() as i64;
     let pace = match (rates.added, rates.delivered) {
-        (Some(added), Some(delivered)) => {
-            format!("{added:.1}/s come in, {delivered:.1}/s are read; at these rates it never catches up")
+        (Some(added), Some(delivered)) if added > delivered => {
+            format!(": {added:.1}/s come in, {delivered:.1}/s are read; at these rates it never catches up")
         }
-        _ => "more comes in than is read".to_owned(),
+        (Some(added), Some(delivered)) => format!(": {added:.1}/s come in, {delivered:.1}/s are read"),
+        (Some(added), None) => format!(": {added:.1}/s come in"),
+        (None, _) => String::new(),
     };
     let who = match (group.consumers.is_some(), active) {
         (true, 0) => ", and no consumer is reading".to_owned(),
@@ -58,11 +64,8 @@ pub(super) fn judge(case: &Case) -> Verdict {
         (false, _) => String::new(),
     };
     let lag = last.lag.unwrap_or(after);
-    let text = format!(
-        "the lag grew from {} to {lag} in {}{who}: {pace}",
-        first.lag.unwrap_or(before),
-        age_words(span as i64)
-    );
+    let text =
+        format!("the lag grew from {} to {lag} in {}{who}{pace}", first.lag.unwrap_or(before), age_words(span as i64));
     let mut evidence = vec![
         ("lag", lag),
         ("growth", growth),
@@ -82,4 +85,34 @@ pub(super) fn judge(case: &Case) -> Verdict {
         check: words(&[b"XINFO", b"CONSUMERS", case.stream.key.bytes(), group.name().bytes()]),
         remedy: ABOUT.remedy,
     }])
+}
+
+/// Where the lag is known within bounds only, as of a group that began at `$`: it grew if the least it can be now is more than the
+/// most it could be then. While the cursor stands still it grows at least as much as the stream does, trimming or not.
+fn proven(case: &Case) -> Option<Finding> {
+    let group = case.group;
+    let mut window = group.history.window(WINDOW_MS);
+    let still = window.clone().all(|point| point.cursor == group.facts.cursor);
+    let (first, last) = (window.next()?, window.next_back()?);
+    let less = |new: Option<i64>, old: Option<i64>| new?.checked_sub(old?);
+    let apart = less(last.bounds.0, first.bounds.1);
+    let stood = less(last.length, first.length).filter(|_| still);
+    let growth = apart.max(stood).filter(|growth| *growth > FLOOR)?;
+    let span = last.at.since(first.at) as i64;
+    let stands = if still { format!(" while the cursor stands at {}", group.facts.cursor) } else { String::new() };
+    let mut evidence = vec![("growth_at_least", growth), ("window_ms", span), ("pending", group.facts.pending)];
+    evidence.extend(last.bounds.0.map(|n| ("lag_at_least", n)));
+    Some(Finding {
+        id: ABOUT.id,
+        level: Level::Warn,
+        consumer: None,
+        text: format!(
+            "the lag grew by {growth} or more in {}{stands}; how large it is the server does not say",
+            age_words(span)
+        ),
+        evidence,
+        cause: ABOUT.cause,
+        check: words(&[b"XINFO", b"CONSUMERS", case.stream.key.bytes(), group.name().bytes()]),
+        remedy: ABOUT.remedy,
+    })
 }
