@@ -46,7 +46,12 @@ pub fn view(app: &App) -> Bar {
         // help, quit and the way out of a pause stay to the last
         let stays = matches!(binding.action, Action::Help | Action::Quit)
             || (binding.action == Action::Pause && app.frozen.is_some());
-        let rank = if stays { 0 } else { 1 + index as u8 };
+        // there are events only where something was lost or moved: that goes before all other keys
+        let rank = match binding.action {
+            _ if stays => 0,
+            Action::Events => 1,
+            _ => 2 + index as u8,
+        };
         left.push((rank, vec![bold(binding.keys[0].to_string(), Tone::Accent), span(format!(" {word}"), Tone::Dim)]));
     }
     Bar { left, right: Vec::new() }
