@@ -30,7 +30,7 @@ struct Shot {
 
 const DEMO: Option<&[&str]> = Some(&["demo"]);
 
-const SHOTS: [Shot; 8] = [
+const SHOTS: [Shot; 11] = [
     // the faults of the demo take half a minute to show
     Shot { name: "overview", args: DEMO, size: (120, 32), keys: &[], wait_for: &["3 of 3 need a look"] },
     Shot {
@@ -56,6 +56,15 @@ const SHOTS: [Shot; 8] = [
         keys: &[keys::ESC, "m", keys::UP, keys::UP, CLEAR, "-100", keys::TAB],
         wait_for: &["are delivered again"],
     },
+    Shot {
+        name: "acknowledge",
+        args: None,
+        size: (120, 38),
+        keys: &[keys::ESC, "v", "A"],
+        wait_for: &["will never process them"],
+    },
+    Shot { name: "hand-over", args: None, size: (120, 38), keys: &[keys::ESC, "C"], wait_for: &["would go to"] },
+    Shot { name: "delete", args: None, size: (120, 38), keys: &[keys::ESC, "g", "D"], wait_for: &["refused"] },
     Shot {
         name: "stream",
         args: None,

@@ -41,10 +41,11 @@ fn fit(table: &Table, room: usize) -> Vec<(usize, usize)> {
     let mut widths: Vec<(usize, usize)> = kept.iter().map(|(index, column)| (*index, column.least)).collect();
     let mut left = (room + 1).saturating_sub(widths.iter().map(|(_, width)| width + 1).sum());
     // one cell at a time to each that still wants one, so that no name takes all
+    let wanted: Vec<usize> = kept.iter().map(|(index, column)| needed(*index, column)).collect();
     while left > 0 {
         let before = left;
-        for ((index, width), (_, column)) in widths.iter_mut().zip(&kept) {
-            if left > 0 && *width < needed(*index, column) {
+        for ((_, width), wanted) in widths.iter_mut().zip(&wanted) {
+            if left > 0 && *width < *wanted {
                 *width += 1;
                 left -= 1;
             }
