@@ -57,7 +57,9 @@ fn the_strip_shows_who_has_which_entry_and_where_the_cursor_is() {
                 && below(entries, "◆4-0", owners, "c2")
                 && below(entries, "┃", owners, "▲")
                 && text.contains("6 retained")
-                && text.contains("✓ 2 acked   ◆ 2 pending   · 2 new")
+                // before 7.0 nothing counts what a group read, so "acked" is said with a reserve
+                && text.contains("✓ 2 acked")
+                && text.contains("   ◆ 2 pending   · 2 new")
                 && frame_is_closed(screen)
         });
 
