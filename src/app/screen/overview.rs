@@ -63,6 +63,10 @@ pub fn view(app: &App, now: Now) -> OverviewView {
         format!(", by {}{}", app.order.word(), if app.reversed { ", turned round" } else { "" }),
         Tone::Dim,
     ));
+    let oldest_ms = app.shown().oldest_row_ms() as i64;
+    if oldest_ms > 0 {
+        title.push(span(format!(", numbers up to {} old", age(oldest_ms)), Tone::Dim));
+    }
     let number = match (groups, troubled) {
         (0, 0) => Line::new(),
         (1, 0) => vec![span("1 group, quiet", Tone::Dim)],
@@ -152,7 +156,7 @@ fn table_row(app: &App, row: &Row, now: Now) -> TableRow {
         return TableRow { cells, nested: false };
     };
     // ages stand still with the numbers beside them
-    let old = is_old(row.stream);
+    let old = is_old(row.stream) || app.shown().is_late(row.stream, app.kept_interval_ms);
     let now = if old { Now { mono: group.at, ..now } } else { now };
     let rates = group.rates();
     let finding = group.judgement.findings.first();

@@ -185,12 +185,13 @@ fn judge(case: &Case) -> Judgement {
     judgement
 }
 
-/// Judges every group and stream and writes it down in the store: once a fold, so that drawing computes nothing, and so
-/// that a check can know whether it fired before.
+/// Judges the groups and streams of which something new was folded and writes it down in the store: once a fold, so that drawing
+/// computes nothing, and so that a check can know whether it fired before.
 pub(super) fn remember(store: &mut Store, now: Now) {
     let settings = store.settings.clone();
     let client_names = store.client_names.take();
-    for stream in store.streams.values_mut() {
+    for stream in store.streams.values_mut().filter(|stream| stream.unjudged) {
+        stream.unjudged = false;
         let names: Vec<Name> = stream.groups.keys().cloned().collect();
         for name in names {
             let Some(group) = stream.groups.get(&name) else { continue };

@@ -19,7 +19,7 @@ pub(super) fn of_stream(stream: &StreamState) -> Option<Finding> {
     let facts = stream.facts.as_ref().filter(|facts| stream.is_ok() && facts.length >= FLOOR)?;
     let last = facts.last?;
     let done = |group: &crate::core::store::GroupState| group.facts.cursor >= last && group.facts.pending == 0;
-    if stream.groups.is_empty() || !stream.groups.values().all(done) {
+    if stream.groups.is_empty() || !stream.groups.values().all(|group| done(group)) {
         return None;
     }
     Some(Finding {
