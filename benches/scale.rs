@@ -1,16 +1,25 @@
 //! What 2,000 streams with 3 groups each cost: `cargo bench --bench scale`. Prints numbers; asserts nothing.
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
-use pelwatch::core::{
-    id::EntryId,
-    known::Known,
-    model::{GroupFacts, StreamFacts},
-    name::Name,
-    sample::{Sample, StreamSample},
-    store::{GroupState, Settings, Store},
-    time::{Mono, Now},
+#[path = "../tests/support/pty.rs"]
+mod pty;
+
+use pelwatch::{
+    core::{
+        id::EntryId,
+        known::Known,
+        model::{GroupFacts, StreamFacts},
+        name::Name,
+        sample::{Sample, StreamSample},
+        store::{GroupState, Settings, Store},
+        time::{Mono, Now},
+    },
+    demo::PrivateServer,
 };
-use std::time::{Duration, Instant};
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
 
 const STREAMS: u64 = 2000;
 const GROUPS: u64 = 3;
@@ -21,8 +30,92 @@ fn main() {
     if std::env::args().any(|arg| arg == "--test") {
         return;
     }
+    dashboard();
     for busy in [false, true] {
         ten_minutes(busy);
+    }
+}
+
+/// Calls and microseconds of a command since the last reset, and of all commands without EXEC, which contains others.
+fn stats(db: &mut redis::Connection, command: &str) -> (u64, u64) {
+    let info: String = redis::cmd("INFO").arg("commandstats").query(db).unwrap();
+    let (mut calls, mut usec) = (0, 0);
+    for line in info.lines() {
+        let Some((name, rest)) = line.strip_prefix("cmdstat_").and_then(|line| line.split_once(':')) else { continue };
+        let field = |key: &str| -> u64 {
+            let found = rest.split(',').find_map(|pair| pair.strip_prefix(key)?.strip_prefix('='));
+            found.and_then(|value| value.parse().ok()).unwrap_or(0)
+        };
+        if name == command {
+            calls = field("calls");
+        }
+        if !["exec", "info", "config|resetstat", "config"].contains(&name) {
+            usec += field("usec");
+        }
+    }
+    (calls, usec)
+}
+
+/// The program itself on a server with that many streams: what a sweep costs the server, and how soon a key shows.
+fn dashboard() {
+    let server = PrivateServer::start().expect("a server to measure");
+    let mut db =
+        redis::Client::open(format!("unix://{}", server.socket().display())).unwrap().get_connection().unwrap();
+    let script = "local key = KEYS[1]
+        for i=1,10 do redis.call('XADD', key, i..'-0', 'payload', '0123456789abcdef0123') end
+        for g=1,3 do
+            redis.call('XGROUP', 'CREATE', key, 'workers-'..g, '0')
+            redis.call('XREADGROUP', 'GROUP', 'workers-'..g, 'c1', 'COUNT', g, 'STREAMS', key, '>')
+            redis.call('XREADGROUP', 'GROUP', 'workers-'..g, 'c2', 'COUNT', g, 'STREAMS', key, '>')
+        end";
+    for n in 0..STREAMS {
+        redis::cmd("EVAL").arg(script).arg(1).arg(format!("orders:{n:04}")).exec(&mut db).unwrap();
+    }
+    let limit = Duration::from_secs(120);
+    redis::cmd("CONFIG").arg("RESETSTAT").exec(&mut db).unwrap();
+    let start = Instant::now();
+    let socket = server.socket().to_str().unwrap().to_owned();
+    let mut terminal =
+        pty::Terminal::start(Path::new(env!("CARGO_BIN_EXE_pelwatch")), &["-s", &socket], (200, 60), &[]);
+    while stats(&mut db, "xinfo|groups").0 < STREAMS {
+        assert!(start.elapsed() < limit, "not every stream was asked for");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    println!("{STREAMS} streams with {GROUPS} groups: all read once {:?} after the start", start.elapsed());
+    terminal.wait_text("numbers up to", limit);
+
+    redis::cmd("CONFIG").arg("RESETSTAT").exec(&mut db).unwrap();
+    let start = Instant::now();
+    let picked = |screen: &vt100::Screen| {
+        let text = pty::text_of(screen);
+        text.lines().find(|line| line.starts_with("│▌")).map(|line| line.chars().take(60).collect::<String>())
+    };
+    let mut times = Vec::new();
+    for n in 0..400 {
+        let before = picked(&terminal.screen());
+        let pressed = Instant::now();
+        terminal.send(if n % 50 < 40 { "j" } else { "k" });
+        terminal.wait_for("the cursor row to move", limit, |screen| picked(screen) != before);
+        times.push(pressed.elapsed());
+        // at any phase of a tick
+        std::thread::sleep(Duration::from_millis(29));
+    }
+    let (groups, usec) = stats(&mut db, "xinfo|groups");
+    let (elapsed, sweeps) = (start.elapsed(), groups as f64 / STREAMS as f64);
+    times.sort_unstable();
+    println!(
+        "from a key to its frame while sweeping: median {:?}, p99 {:?}, slowest {:?} (a frame may wait 33 ms for the one before)",
+        times[200], times[395], times[399]
+    );
+    println!(
+        "a sweep: {:.1} s, {:.1} ms of server time with all else that was asked for",
+        elapsed.as_secs_f64() / sweeps,
+        usec as f64 / 1000.0 / sweeps
+    );
+    if let Some(pid) = terminal.pid() {
+        let statm = std::fs::read_to_string(format!("/proc/{pid}/statm")).unwrap_or_default();
+        let pages: usize = statm.split(' ').nth(1).and_then(|pages| pages.parse().ok()).unwrap_or(0);
+        println!("in memory after {:?}: {} MB", start.elapsed(), pages * 4096 / 1_000_000);
     }
 }
 

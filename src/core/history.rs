@@ -150,9 +150,7 @@ impl History {
             }
         }
         let mut coarse = held(&self.old);
-        while let Some(gone) =
-            pop_if(&mut self.old, |chunk| coarse > OLD_POINTS || now.since(chunk.to) > KEEP_MS)
-        {
+        while let Some(gone) = pop_if(&mut self.old, |chunk| coarse > OLD_POINTS || now.since(chunk.to) > KEEP_MS) {
             coarse -= gone.count;
         }
     }

@@ -16,6 +16,8 @@ mod hostile_tests;
 #[cfg(test)]
 mod judged_tests;
 #[cfg(test)]
+mod sweep_tests;
+#[cfg(test)]
 mod wants_tests;
 #[cfg(test)]
 mod window_tests;
