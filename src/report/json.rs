@@ -38,6 +38,7 @@ pub fn snapshot(store: &Store, endpoint: &str, now: Now) -> Value {
             "bytes_in": store.total_cost.bytes_in,
             "slowest_reply_us": store.total_cost.slowest_reply_us,
             "largest_reply": store.total_cost.largest_reply,
+            "server_us": store.total_cost.server_us,
         },
         "streams": store.streams.values().map(|s| stream(store, s, now)).collect::<Vec<_>>(),
         "events": store.events.iter().map(event).collect::<Vec<_>>(),

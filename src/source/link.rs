@@ -162,6 +162,7 @@ impl Link {
             bytes_in: weights.iter().sum(),
             slowest_reply_us: start.elapsed().as_micros() as u64,
             largest_reply: weights.into_iter().max().unwrap_or(0),
+            server_us: None,
         };
         Ok((replies, cost))
     }
@@ -385,7 +386,9 @@ impl Source for Link {
         for (_, steps, multi) in &plans {
             commands.extend(block(steps, *multi));
         }
-        let (replies, spent) = self.send(&commands).await?;
+        commands.extend(with_time.then(|| commands::plain("TIME")));
+        let (replies, mut spent) = self.send(&commands).await?;
+        spent.server_us = if with_time { decode::time_between(&replies) } else { None };
         cost.add(spent);
         let mut replies = replies.into_iter();
         let mut sample = Sample::default();

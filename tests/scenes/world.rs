@@ -137,7 +137,14 @@ impl World {
             scan,
             server: request.server.then(|| self.server.clone()),
             denied: Vec::new(),
-            cost: Cost { commands: 7, round_trips: 1, bytes_in: 12_288, slowest_reply_us: 312, largest_reply: 4096 },
+            cost: Cost {
+                commands: 7,
+                round_trips: 1,
+                bytes_in: 12_288,
+                slowest_reply_us: 512,
+                largest_reply: 4096,
+                server_us: Some(312),
+            },
         }
     }
 
