@@ -137,11 +137,8 @@ fn lag_words(lag: &Lag) -> String {
 
 fn consumer_line(group: &GroupState, one: &ConsumerFacts, now: Now) -> String {
     let passed = now.mono.since(group.consumers_at) as i64;
-    let oldest = group
-        .pel
-        .oldest_idle_of(&one.name)
-        .value()
-        .map_or(String::new(), |ms| format!(", oldest {}", age(ms + now.mono.since(group.pel.at) as i64)));
+    let oldest =
+        group.oldest_idle_of(&one.name, now.mono).value().map_or(String::new(), |ms| format!(", oldest {}", age(ms)));
     let seen = match one.inactive_ms.value() {
         Some(inactive) if inactive < 0 => format!("seen {} ago, never got an entry", age(one.idle_ms + passed)),
         Some(inactive) => {

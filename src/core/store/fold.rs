@@ -36,6 +36,9 @@ impl Store {
         if let Some(found) = sample.scan {
             self.fold_scan(found, scanned, sample.at);
         }
+        if let Some(found) = sample.census {
+            self.fold_census(*found, sample.at);
+        }
         self.ticks += 1;
         self.sampled = Some(now);
         symptoms::remember(self, now);
@@ -58,7 +61,10 @@ impl Store {
             for detail in sample.details {
                 self.fold_detail(&mut stream, detail, at, now, full);
             }
-            stream.groups.values_mut().for_each(|group| group.settle(self.settings.gone_after_ms));
+            stream.groups.values_mut().for_each(|group| {
+                group.settle(self.settings.gone_after_ms);
+                group.check_census();
+            });
             let gone: Vec<_> = stream.groups.values().map(|group| group.payload_gone(&stream)).collect();
             stream.groups.values_mut().zip(gone).for_each(|(group, gone)| group.remember_gone(gone));
         }

@@ -1,5 +1,6 @@
 //! The state store: everything known, folded from samples. One writer (`fold`), many readers.
 
+mod census;
 mod fold;
 mod group;
 mod pel;
@@ -19,11 +20,13 @@ mod wants_tests;
 #[cfg(test)]
 mod window_tests;
 
+pub use census::Census;
 pub use group::{GroupState, Redelivery};
 pub use pel::{Extreme, Pel};
 pub use wants::{Depth, Focus};
 
 use super::{
+    census::Limits,
     event::Event,
     id::EntryId,
     model::{ServerFacts, StreamFacts},
@@ -53,6 +56,8 @@ pub struct Settings {
     pub gone_after_ms: i64,
     /// Symptoms switched off by id.
     pub quiet: Vec<String>,
+    /// What walking whole PELs in the background may cost; none a second means no walks.
+    pub census: Limits,
 }
 
 impl Default for Settings {
@@ -64,6 +69,7 @@ impl Default for Settings {
             pel_limit: 1000,
             gone_after_ms: 60_000,
             quiet: Vec::new(),
+            census: Limits::default(),
         }
     }
 }
@@ -151,6 +157,8 @@ pub struct Store {
     clock_offset_ms: Option<i64>,
     /// Discovery.
     pub discovery: Discovery,
+    /// Stream and group whose PEL was walked last.
+    walked: Option<(Name, Name)>,
     /// When the running full reading began.
     reading_since: Mono,
 }

@@ -1,6 +1,6 @@
 //! What the next tick should ask for. Pure, so that the cost of watching is decided and tested here.
 
-use super::{GroupState, RowState, Store, StreamState};
+use super::{GroupState, RowState, Store, StreamState, census::SWEPT_FROM};
 use crate::core::{
     id::EntryId,
     lag::LagKind,
@@ -89,6 +89,7 @@ impl Store {
             scan: self.scan_request(now),
             clients: self.clients_due(now),
             server: self.ticks.is_multiple_of(10) || self.server.role.as_deref() == Some("replica"),
+            census: self.census_request(focus, now),
         }
     }
 
@@ -211,6 +212,7 @@ impl Store {
 
     fn page_request(&self, stream: &StreamState, group: &GroupState, open: &[Name]) -> GroupRequest {
         let mut pages = vec![page(EntryId::MIN, EntryId::MAX, PAGE_ROWS, None)];
+        pages.extend(still_oldest(group));
         if group.facts.pending > PAGE_ROWS as i64 {
             let cursor = group.facts.cursor;
             let from = stream.window.ids().rev().filter(|id| *id <= cursor).nth(PAGE_ROWS).unwrap_or(EntryId::MIN);
@@ -234,8 +236,16 @@ impl Store {
             name: group.name().clone(),
             consumers: group.facts.consumers <= MOST_CONSUMERS,
             summary: true,
-            pages: self.full_page(group).into_iter().collect(),
+            pages: self.full_pages(group),
         }
+    }
+
+    fn full_pages(&self, group: &GroupState) -> Vec<PageRequest> {
+        let mut pages: Vec<PageRequest> = self.full_page(group).into_iter().collect();
+        if pages.first().is_some_and(|page| page.from == EntryId::MIN) {
+            pages.extend(still_oldest(group));
+        }
+        pages
     }
 
     /// The next page of a full reading; `None` when it is done.
@@ -335,11 +345,18 @@ fn page(from: EntryId, to: EntryId, count: usize, consumer: Option<Name>) -> Pag
     PageRequest { from, to, count, consumer }
 }
 
+/// The entries that a census found to be the oldest, one by one: 2 us each.
+fn still_oldest(group: &GroupState) -> impl Iterator<Item = PageRequest> {
+    group.census.candidates().into_iter().map(|id| page(id, id, 1, None))
+}
+
 fn glance(group: &GroupState) -> GroupRequest {
     GroupRequest {
         name: group.name().clone(),
         consumers: group.facts.consumers <= MANY_CONSUMERS,
-        summary: group.facts.consumers > MANY_CONSUMERS,
-        pages: vec![page(EntryId::MIN, EntryId::MAX, GLANCE_ROWS, None)],
+        summary: group.facts.consumers > MANY_CONSUMERS || group.facts.pending >= SWEPT_FROM,
+        pages: std::iter::once(page(EntryId::MIN, EntryId::MAX, GLANCE_ROWS, None))
+            .chain(still_oldest(group))
+            .collect(),
     }
 }
