@@ -28,7 +28,7 @@ pub struct CensusRequest {
     /// The group.
     pub group: Name,
     /// Counts the walks of this group: another number begins a new one.
-    pub round: u32,
+    pub round: u64,
     /// Entries pending when this was asked.
     pub pending: i64,
     /// The stream, as last read before.

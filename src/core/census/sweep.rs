@@ -14,6 +14,9 @@ const ROWS: usize = 10;
 /// Entries that the filter passes in a microsecond, before it was measured: 12 to 35 (server-facts 10).
 const ENTRIES_PER_US: u64 = 12;
 
+/// So many commands over the bound, and more than a quarter of all, end the search.
+const MOST_OVER: u32 = 3;
+
 /// Where the search stands.
 #[derive(Clone, Debug)]
 pub(super) struct Sweep {
@@ -22,8 +25,9 @@ pub(super) struct Sweep {
     from: EntryId,
     /// The oldest so far.
     best: Option<Old>,
-    /// The holders were too large to be searched within the bound.
-    refused: bool,
+    /// Commands sent, and how many of them took longer than the bound.
+    sent: u32,
+    over: u32,
 }
 
 /// The oldest entries of a consumer, if they are older than this.
@@ -47,12 +51,12 @@ impl Sweep {
         let largest = left.last().map_or(0, |(_, count)| *count);
         let fits = u64::try_from(largest).is_ok_and(|largest| largest <= limits.command_us * ENTRIES_PER_US);
         let worth = pending >= LEAST_SWEPT && (1..=MOST_HOLDERS).contains(&left.len());
-        (fits && worth).then(|| Self { left: left.into(), from: EntryId::MIN, best: None, refused: false })
+        (fits && worth).then(|| Self { left: left.into(), from: EntryId::MIN, best: None, sent: 0, over: 0 })
     }
 
     /// What to ask next; `None` when it is over.
     pub(super) fn next(&self, now: Mono) -> Option<Older> {
-        if self.refused {
+        if self.is_too_dear() {
             return None;
         }
         let (consumer, _) = self.left.front()?;
@@ -60,7 +64,13 @@ impl Sweep {
         Some(Older { consumer: consumer.clone(), from: self.from, idle_ms, count: ROWS })
     }
 
-    /// Takes rows in. A holder that turned out to cost more than a command may ends the search: what it holds is read by rows.
+    /// Whether holders turned out to cost more than a command may, now and then by a busy moment set aside: what they hold is
+    /// read by rows then.
+    fn is_too_dear(&self) -> bool {
+        self.over >= MOST_OVER && self.over * 4 > self.sent
+    }
+
+    /// Takes rows in.
     pub(super) fn take(&mut self, asked: &Older, rows: &[PendingRow], spent_us: u64, limits: Limits, at: Mono) {
         for row in rows {
             let Some(idle) = row.idle_ms else { continue };
@@ -74,11 +84,12 @@ impl Sweep {
         if next.is_none() {
             self.left.pop_front();
         }
-        self.refused |= spent_us > limits.command_us && self.left.iter().any(|(_, held)| *held > 1000);
+        self.sent += 1;
+        self.over += u32::from(spent_us > limits.command_us);
     }
 
     /// The oldest of all, once every holder was searched.
     pub(super) fn found(&self) -> Option<Old> {
-        self.best.filter(|_| self.left.is_empty() && !self.refused)
+        self.best.filter(|_| self.left.is_empty() && !self.is_too_dear())
     }
 }

@@ -43,7 +43,7 @@ pub struct Held {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tally {
     /// Which walk of the group it is.
-    pub round: u32,
+    pub round: u64,
     /// When it began; ages count up to here.
     pub begun: Mono,
     /// When it was finished.
@@ -82,7 +82,7 @@ pub struct Tally {
 
 impl Tally {
     /// Nothing counted yet.
-    pub fn new(round: u32, of: i64, begun: Mono) -> Self {
+    pub fn new(round: u64, of: i64, begun: Mono) -> Self {
         Self {
             round,
             begun,

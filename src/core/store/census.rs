@@ -39,14 +39,20 @@ pub struct Census {
     first: Option<Option<Old>>,
     /// When the last one failed.
     failed: Option<Mono>,
-    /// Counts them, so that an answer to an earlier one is not taken for this one's.
-    round: u32,
+    /// Counts them from the time on when the group was first seen, in milliseconds, so that an answer to an earlier walk, or to one of a
+    /// group of the same name that was there before, is not taken for this one's.
+    round: u64,
 }
 
 impl Census {
     /// What there is to show: the walk under way until one is complete, then the last complete one.
     pub fn shown(&self) -> Option<&Tally> {
         self.done.as_ref().or(self.walking.as_ref())
+    }
+
+    /// None so far, of a group first seen at `at`.
+    pub(super) fn new(at: Mono) -> Self {
+        Self { round: at.0, ..Self::default() }
     }
 
     /// Begins again with nothing known, as after the group was created anew.
@@ -101,8 +107,11 @@ impl Store {
         {
             return self.request_of(stream, group);
         }
+        let focused = |stream: &StreamState, group: &GroupState| matches!(focus, Focus::Group { key, group: name, .. } if *key == stream.key && name == group.name());
         let due = |(stream, group): &(&StreamState, &GroupState)| {
-            self.wants_group(group.name()) && wanted(stream, group, SEEN_IN_BACKGROUND, BACKGROUND_REST_MS)
+            !focused(stream, group)
+                && self.wants_group(group.name())
+                && wanted(stream, group, SEEN_IN_BACKGROUND, BACKGROUND_REST_MS)
         };
         let begun = self.walked.as_ref().and_then(|(key, group)| self.group(key, group));
         if let Some((stream, group)) = begun.filter(|found| due(found) && found.1.census.walking.is_some()) {

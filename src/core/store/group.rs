@@ -117,7 +117,7 @@ impl GroupState {
             consumers_at: at,
             summary: None,
             pel: Pel::default(),
-            census: Census::default(),
+            census: Census::new(at),
             gone: None,
             pel_fault: None,
             redeliveries: VecDeque::new(),
