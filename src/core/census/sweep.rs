@@ -74,7 +74,8 @@ impl Sweep {
     pub(super) fn take(&mut self, asked: &Older, rows: &[PendingRow], spent_us: u64, limits: Limits, at: Mono) {
         for row in rows {
             let Some(idle) = row.idle_ms else { continue };
-            let one = Old { since: (at.0 as i64).saturating_sub(idle), id: row.id };
+            let since = (at.0 as i64).saturating_sub(idle);
+            let one = Old { since, id: row.id, deliveries: row.deliveries };
             if self.best.is_none_or(|best| one < best) {
                 self.best = Some(one);
             }

@@ -25,6 +25,8 @@ pub struct Old {
     pub since: i64,
     /// The entry.
     pub id: EntryId,
+    /// Its delivery count then.
+    pub deliveries: i64,
 }
 
 /// What one consumer held.
@@ -139,7 +141,7 @@ impl Tally {
             let since = (at.0 as i64).saturating_sub(idle);
             let age = (self.begun.0 as i64).saturating_sub(since);
             self.ages[AGES_MS.iter().position(|below| age < *below).unwrap_or(AGES_MS.len())] += 1;
-            let one = Old { since, id: row.id };
+            let one = Old { since, id: row.id, deliveries: row.deliveries };
             if self.oldest.len() < OLDEST || self.oldest.last().is_none_or(|youngest| one < *youngest) {
                 old.push(one);
             }

@@ -140,7 +140,7 @@ fn a_large_pel_is_searched_for_its_oldest_entry_before_the_rows_are_read() {
     let searched = steps.iter().take_while(|(step, _)| matches!(step, Step::Older(_))).count();
     assert!((10..40).contains(&searched), "one command a holder and a few more: {searched}");
     assert!(steps.iter().skip(searched).all(|(step, _)| !matches!(step, Step::Older(_))));
-    assert_eq!(walk.tally().first, Some(Old { since: -5_000, id: id(40_007) }));
+    assert_eq!(walk.tally().first, Some(Old { since: -5_000, id: id(40_007), deliveries: 1 }));
     assert_eq!(walk.tally().oldest.first(), walk.tally().first.as_ref());
 }
 
@@ -264,7 +264,7 @@ proptest! {
         prop_assert_eq!(tally.gone, server.pel.keys().filter(|id| !server.entries.contains(id)).count() as i64);
         prop_assert_eq!(tally.unsure, 0);
         prop_assert_eq!(tally.most.map(|(most, _)| most), server.pel.values().map(|(_, _, tries)| *tries).max());
-        let mut oldest: Vec<Old> = held.iter().map(|(id, _, since, _)| Old { since: *since, id: *id }).collect();
+        let mut oldest: Vec<Old> = held.iter().map(|(id, _, since, tries)| Old { since: *since, id: *id, deliveries: *tries }).collect();
         oldest.sort_unstable();
         oldest.truncate(tally.oldest.len().max(1));
         prop_assert_eq!(&tally.oldest, &oldest);
@@ -277,7 +277,7 @@ proptest! {
         }
         for (name, found) in tally.holders.iter().flatten() {
             let of: Vec<_> = held.iter().filter(|(_, owner, ..)| owner == name).collect();
-            let oldest = of.iter().map(|(id, _, since, _)| Old { since: *since, id: *id }).min().unwrap();
+            let oldest = of.iter().map(|(id, _, since, tries)| Old { since: *since, id: *id, deliveries: *tries }).min().unwrap();
             let deliveries = of.iter().map(|(_, _, _, tries)| *tries).max().unwrap();
             prop_assert_eq!(*found, Held { entries: of.len() as i64, oldest, deliveries });
         }

@@ -26,7 +26,7 @@ const SPENT_REST_MS: u64 = 10_000;
 /// Oldest entries of the last walk that each tick looks at.
 const LOOKED_AT: usize = 3;
 /// An entry that was read twice cannot be timed better than this, in milliseconds: a reply takes its time to come.
-const TIMING_MS: i64 = 250;
+const TIMING_MS: i64 = 1000;
 
 /// The walks over one group's PEL.
 #[derive(Clone, Debug, Default)]
@@ -265,7 +265,10 @@ impl GroupState {
 /// Whether an entry is known to have left the PEL, or to have been delivered again, since a walk saw it.
 fn has_left(pel: &Pel, old: Old) -> bool {
     let same = |row: &PendingRow| {
-        row.idle_ms.is_some_and(|idle| (pel.at.0 as i64).saturating_sub(idle) <= old.since.saturating_add(TIMING_MS))
+        row.deliveries == old.deliveries
+            && row
+                .idle_ms
+                .is_some_and(|idle| (pel.at.0 as i64).saturating_sub(idle) <= old.since.saturating_add(TIMING_MS))
     };
     pel.is_known(old.id) && !pel.row(old.id).is_some_and(same)
 }
