@@ -77,7 +77,7 @@ fn sampled_at(at: crate::core::time::Mono, now: Now) -> String {
 
 fn stream(store: &Store, stream: &StreamState, now: Now) -> Value {
     let (state, error) = match &stream.state {
-        RowState::Ok => ("ok", stream.groups_fault.as_ref().map(Fault::words)),
+        RowState::Ok => ("ok", stream.groups_fault.as_ref().or(stream.facts_fault.as_ref()).map(Fault::words)),
         RowState::Loading => ("error", Some("not answered yet".to_owned())),
         RowState::Fault(fault) => (state_word(fault), Some(fault.words())),
     };

@@ -61,7 +61,7 @@ pub fn view(app: &App, stream: &StreamState, group: &GroupState, now: Now) -> (T
         selected: (total > 0 && app.pane == Pane::Consumers).then_some(index),
         hidden,
     };
-    let holders = group.consumers.iter().flatten().filter(|consumer| consumer.pending > 0).count();
+    let holders = group.holders().map_or("?".to_owned(), |holders| holders.to_string());
     let number =
         vec![bold(group.facts.consumers.to_string(), Tone::Plain), span(format!(", {holders} holding"), Tone::Dim)];
     let empty = match (&group.consumers_fault, total) {

@@ -121,9 +121,10 @@ pub fn is_old(stream: &StreamState) -> bool {
 /// Why numbers of a group are old or lacking, in words.
 pub fn fault_words(stream: &StreamState, group: &GroupState) -> Option<String> {
     let said = |command: &str, fault: &Fault| format!("{command}: {}", fault.words());
-    match (&stream.state, &stream.groups_fault) {
-        (RowState::Fault(fault), _) => Some(fault.words()),
-        (_, Some(fault)) => Some(said("XINFO GROUPS", fault)),
+    match (&stream.state, &stream.groups_fault, &stream.facts_fault) {
+        (RowState::Fault(fault), ..) => Some(fault.words()),
+        (_, Some(fault), _) => Some(said("XINFO GROUPS", fault)),
+        (.., Some(fault)) => Some(said("XINFO STREAM", fault)),
         _ => {
             let pel = group.pel_fault.as_ref().map(|fault| said("XPENDING", fault));
             pel.or_else(|| group.consumers_fault.as_ref().map(|fault| said("XINFO CONSUMERS", fault)))

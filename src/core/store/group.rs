@@ -149,6 +149,18 @@ impl GroupState {
         }
     }
 
+    /// Consumers that hold entries; `None` where that cannot be told.
+    pub fn holders(&self) -> Option<usize> {
+        if let Some(consumers) = &self.consumers {
+            return Some(consumers.iter().filter(|consumer| consumer.pending > 0).count());
+        }
+        if let Some(summary) = &self.summary {
+            return Some(summary.holders.len());
+        }
+        let owners: BTreeSet<_> = self.pel.rows.iter().filter_map(|row| row.owner.as_ref()).collect();
+        self.pel.complete.then_some(owners.len())
+    }
+
     /// Rates over the last seconds.
     pub fn rates(&self) -> Rates {
         self.history.rates(RATE_WINDOW_MS)
@@ -239,6 +251,22 @@ impl GroupState {
     pub(super) fn restart(&mut self) {
         let census = self.census.anew();
         *self = Self { census, ..Self::new(self.facts.clone(), self.at) };
+    }
+
+    /// Takes its element of XINFO GROUPS in, beside the stream as it was at that moment, where it was read.
+    pub(super) fn take(&mut self, facts: GroupFacts, stream: Option<&StreamFacts>, at: Mono) {
+        self.history.push(at, stream, &facts, &self.lag);
+        self.anew = false;
+        if facts.pending == 0 {
+            let old = std::mem::take(&mut self.pel);
+            self.pel.set_empty(at);
+            self.follow(&old, at);
+        } else {
+            self.pel.check(facts.pending);
+        }
+        self.facts = facts;
+        self.at = at;
+        self.fault = None;
     }
 
     /// Takes new pending rows in and notes what left, changed hands or was delivered again.

@@ -8,6 +8,8 @@ mod vanished;
 mod wants;
 
 #[cfg(test)]
+mod denied_tests;
+#[cfg(test)]
 mod fake;
 #[cfg(test)]
 mod fold_tests;
@@ -99,6 +101,10 @@ pub struct StreamState {
     pub at: Mono,
     /// The groups were last read at another moment than the facts: the one cannot be held against the other.
     pub apart: bool,
+    /// XINFO STREAM is refused although its groups may be seen: they stand there without what the stream would add.
+    pub facts_fault: Option<Fault>,
+    /// The entries of the stream may not be read.
+    pub range_fault: Option<Fault>,
     /// XINFO GROUPS failed although the stream is there.
     pub groups_fault: Option<Fault>,
     /// Its groups, by name.

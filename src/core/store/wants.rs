@@ -71,8 +71,10 @@ const FIRST_STEPS: usize = 20;
 const WHOLE_ROUNDS: usize = 8;
 /// Names of connections are asked for again after so long.
 const CLIENTS_MS: u64 = 10_000;
-/// A key of the wrong type is looked at again every so many ticks.
+/// A key of the wrong type, or one that may not be looked at, is looked at again every so many ticks.
 const WRONG_TYPE_TICKS: u64 = 10;
+/// A command that was refused is tried again every so many ticks.
+const DENIED_TICKS: u64 = 30;
 
 impl Store {
     /// What the next tick should ask for.
@@ -94,7 +96,11 @@ impl Store {
     }
 
     /// XINFO STREAM carries the first and the last entry whole: where they are large it is asked for twice a minute (case 58).
-    fn facts_due(stream: &StreamState, now: Mono) -> bool {
+    fn facts_due(&self, stream: &StreamState, now: Mono) -> bool {
+        let again = self.ticks.is_multiple_of(DENIED_TICKS);
+        if stream.facts_fault.is_some() {
+            return again;
+        }
         let large = stream.facts.as_ref().is_some_and(|facts| facts.reply_bytes > LARGE_FACTS);
         !large || !stream.is_ok() || now.since(stream.at) >= LARGE_FACTS_MS
     }
@@ -142,7 +148,9 @@ impl Store {
 
     fn is_due(&self, stream: &StreamState, focus: &Focus) -> bool {
         match stream.state {
-            RowState::Fault(Fault::WrongType) => *focus == Focus::All || self.ticks.is_multiple_of(WRONG_TYPE_TICKS),
+            RowState::Fault(Fault::WrongType | Fault::Denied(_)) => {
+                *focus == Focus::All || self.ticks.is_multiple_of(WRONG_TYPE_TICKS)
+            }
             _ => true,
         }
     }
@@ -174,11 +182,11 @@ impl Store {
         glances.retain(|(key, name)| {
             let mine = *key == stream.key;
             if let Some(group) = stream.groups.get(name).filter(|_| mine) {
-                groups.push(glance(group));
+                groups.push(self.without_refused(group, glance(group)));
             }
             !mine
         });
-        StreamRequest { key: stream.key.clone(), facts: Self::facts_due(stream, now), groups, ranges }
+        StreamRequest { key: stream.key.clone(), facts: self.facts_due(stream, now), groups, ranges }
     }
 
     /// The groups in the background whose turn it is, those looked into longest ago first. Those with nothing pending, too: by
@@ -223,12 +231,29 @@ impl Store {
                 open.iter().take(3).map(|name| page(EntryId::MIN, EntryId::MAX, PAGE_ROWS, Some(name.clone()))),
             );
         }
-        GroupRequest {
-            name: group.name().clone(),
-            consumers: self.consumers_due(group),
-            summary: group.facts.pending > PAGE_ROWS as i64 || group.facts.consumers > MANY_CONSUMERS,
-            pages,
+        self.without_refused(
+            group,
+            GroupRequest {
+                name: group.name().clone(),
+                consumers: self.consumers_due(group),
+                summary: group.facts.pending > PAGE_ROWS as i64 || group.facts.consumers > MANY_CONSUMERS,
+                pages,
+            },
+        )
+    }
+
+    /// What was refused is not asked for again with every tick.
+    fn without_refused(&self, group: &GroupState, mut request: GroupRequest) -> GroupRequest {
+        let refused = |fault: &Option<Fault>| matches!(fault, Some(Fault::Denied(_)));
+        if self.ticks.is_multiple_of(DENIED_TICKS) {
+            return request;
         }
+        request.consumers &= !refused(&group.consumers_fault);
+        if refused(&group.pel_fault) {
+            request.summary = false;
+            request.pages.clear();
+        }
+        request
     }
 
     fn full_request(&self, group: &GroupState) -> GroupRequest {
@@ -281,7 +306,8 @@ impl Store {
             return Vec::new();
         };
         // an entry that alone is larger than a reply may be is never fetched by itself
-        if facts.length <= 0 || !stream.is_ok() || stream.entry_bytes > REPLY_BYTES {
+        let refused = matches!(stream.range_fault, Some(Fault::Denied(_))) && !self.ticks.is_multiple_of(DENIED_TICKS);
+        if facts.length <= 0 || !stream.is_ok() || refused || stream.entry_bytes > REPLY_BYTES {
             return Vec::new();
         }
         let unsure = stream.groups.values().any(|group| group.lag.kind != LagKind::Exact);
