@@ -93,6 +93,7 @@ fn why_empty(app: &App) -> Vec<Line> {
         return vec![
             line(&format!("Streams cannot be looked for: {}.", fault.words())),
             vec![span("Name them: pelwatch --stream NAME", Tone::Dim)],
+            vec![span(format!("Or have it allowed: {}", acl_line("*")), Tone::Dim)],
         ];
     }
     if store.discovery.complete {
@@ -272,6 +273,11 @@ fn drain_cell(group: &GroupState) -> Span {
     }
 }
 
+/// What an administrator may type so that everything can be seen and nothing written.
+fn acl_line(keys: &str) -> String {
+    format!("ACL SETUSER NAME '~{keys}' +@read +@connection +info +time +multi +exec")
+}
+
 /// Why there is nothing to judge, in a sentence; the server's own words where it gave any.
 fn why_no_group(stream: &StreamState) -> String {
     let server = |fault: &Fault| match fault {
@@ -284,6 +290,9 @@ fn why_no_group(stream: &StreamState) -> String {
             "There is no such key. It shows up by itself when it is created.".to_owned()
         }
         (RowState::Fault(Fault::WrongType), _) => "The key holds something that is not a stream.".to_owned(),
+        (RowState::Fault(fault @ Fault::Denied(_)), _) => {
+            format!("It cannot be read; {}. To allow it: {}", server(fault), acl_line(&stream.key.shown()))
+        }
         (RowState::Fault(fault), _) => format!("It cannot be read; {}", server(fault)),
         (RowState::Ok, Some(fault)) => format!("Its groups cannot be read; {}", server(fault)),
         (RowState::Ok, None) if stream.groups.is_empty() => {
@@ -306,5 +315,9 @@ fn details(row: &Row) -> (Line, Vec<SymptomItem>, String) {
         bold(group.name().shown(), Tone::Plain),
     ];
     let findings = group.judgement.findings.iter().chain(&row.stream.findings);
-    (title, findings.map(|finding| symptoms::item(finding, false)).collect(), symptoms::note(&group.judgement))
+    (
+        title,
+        findings.map(|finding| symptoms::item(finding, false)).collect(),
+        symptoms::note(&group.judgement, fault_words(row.stream, group).as_deref()),
+    )
 }
