@@ -101,6 +101,9 @@ pub struct WatchArgs {
     /// Never name this symptom, as in retention; may be repeated
     #[arg(long = "quiet", value_name = "SYMPTOM", value_parser = symptom, help_heading = "What to watch")]
     pub quiet: Vec<String>,
+    /// Name only this symptom; may be repeated, and --quiet wins over it [default: all]
+    #[arg(long = "only", value_name = "SYMPTOM", value_parser = symptom, help_heading = "What to watch")]
+    pub only: Vec<String>,
 }
 
 /// How the screen looks, and what it may do.

@@ -105,6 +105,7 @@ pub fn settings(args: &WatchArgs) -> Result<Settings, Failure> {
     let mut settings = Settings {
         gone_after_ms: args.gone_after.as_millis() as i64,
         quiet: args.quiet.clone(),
+        only: args.only.clone(),
         ..Settings::default()
     };
     for pattern in &args.streams {

@@ -1,6 +1,6 @@
 //! Folding a sample into the store: the only place that changes it.
 
-use super::{Discovery, GroupState, RowState, Store, StreamState, vanished};
+use super::{Discovery, GroupState, RowState, Store, StreamState, Trims, vanished};
 use crate::core::{
     event::Event,
     known::Known,
@@ -105,6 +105,7 @@ impl Store {
             stream.entry_bytes = (facts.reply_bytes.saturating_sub(300) / 2).max(32);
         }
         stream.state = RowState::Ok;
+        stream.trims.push(at, &facts);
         stream.facts = Some(facts);
         stream.at = at;
     }
@@ -129,6 +130,7 @@ impl Store {
         if !matches!(fault, Fault::Other(_)) {
             stream.groups.clear();
             stream.window = Window::default();
+            stream.trims = Trims::default();
         }
         stream.state = RowState::Fault(fault);
     }

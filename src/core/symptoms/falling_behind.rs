@@ -35,7 +35,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
     let (before, after) = (mean(&known[..quarter]), mean(&known[known.len() - quarter..]));
     let growth = after.saturating_sub(before);
     // once said, it is taken back only when the lag no longer grows at all
-    let floor = if group.firing.contains_key("falling-behind") { 0 } else { FLOOR.max(before / 20) };
+    let floor = if case.fired(ABOUT.id) { 0 } else { FLOOR.max(before / 20) };
     if growth <= floor {
         return Verdict::Ok;
     }

@@ -12,14 +12,18 @@ pub(super) const ABOUT: About = About {
     remedy: "read the holder's log for the entry that is pending longest; if no acknowledgement is meant, read with NOACK",
 };
 
-/// Growth of pending over the window below which nothing is said.
-const FLOOR: i64 = 10;
-/// Share of the deliveries that stays pending from which on it is said.
-const SHARE: f64 = 0.2;
+/// Growth of pending over the window below which nothing is said, and what takes it back once it was said.
+const FLOOR: (i64, i64) = (10, 3);
+/// Share of the deliveries that stays pending from which on it is said, and what takes it back.
+const SHARE: (f64, f64) = (0.2, 0.1);
+/// One step in so many may go down, and once it was said, one in so many.
+const DIPS: (usize, usize) = (5, 3);
 
 pub(super) fn judge(case: &Case) -> Verdict {
     let group = case.group;
-    if group.facts.pending < FLOOR {
+    let fired = case.fired(ABOUT.id);
+    let (floor, share, dip) = if fired { (FLOOR.1, SHARE.1, DIPS.1) } else { (FLOOR.0, SHARE.0, DIPS.0) };
+    if group.facts.pending < floor {
         return Verdict::Ok;
     }
     if !enough(group) {
@@ -34,8 +38,8 @@ pub(super) fn judge(case: &Case) -> Verdict {
     let dips = window.clone().zip(window.clone().skip(1)).filter(|(a, b)| b.pending < a.pending).count();
     let steps = window.count().saturating_sub(1);
     let delivered = first.delivered.zip(last.delivered).and_then(|(a, b)| b.checked_sub(a));
-    let grows = growth >= FLOOR && dips * 5 <= steps;
-    let unreturned = delivered.is_none_or(|delivered| growth as f64 >= delivered as f64 * SHARE);
+    let grows = growth >= floor && dips * dip <= steps;
+    let unreturned = delivered.is_none_or(|delivered| growth as f64 >= delivered as f64 * share);
     let lag_is_low = last.lag.is_none_or(|lag| lag <= growth.max(last.pending / 2));
     if !(grows && unreturned && lag_is_low) {
         return Verdict::Ok;
