@@ -14,6 +14,8 @@ pub(super) const ABOUT: About = About {
 
 /// Growth of pending over the window below which nothing is said, and what takes it back once it was said.
 const FLOOR: (i64, i64) = (10, 3);
+/// No verdict on less than this, in milliseconds: whoever acknowledges in batches lets pending grow for some seconds.
+const SPAN_MS: u64 = 7_000;
 /// Share of the deliveries that stays pending from which on it is said, and what takes it back.
 const SHARE: (f64, f64) = (0.2, 0.1);
 /// One step in so many may go down, and once it was said, one in so many.
@@ -26,7 +28,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
     if group.facts.pending < floor {
         return Verdict::Ok;
     }
-    if !enough(group) {
+    if !enough(group) || group.history.span_ms(WINDOW_MS) < SPAN_MS {
         return Verdict::NotEnoughData;
     }
     let window = group.history.window(WINDOW_MS);
