@@ -16,7 +16,7 @@ pub(super) const ABOUT: About = About {
 const SPAN_MS: u64 = 8_000;
 /// Growth below which nothing is said: quiet groups stay quiet.
 const FLOOR: i64 = 20;
-/// Before so many milliseconds a swing looks like a trend: it must go up at two steps of three.
+/// Before so many milliseconds a swing or a burst looks like a trend: the lag must go up at most steps.
 const SWING_MS: u64 = 25_000;
 
 pub(super) fn judge(case: &Case) -> Verdict {
@@ -93,7 +93,9 @@ pub(super) fn judge(case: &Case) -> Verdict {
 fn swings(case: &Case, known: &[&Point], growth: i64) -> bool {
     let lags: Vec<i64> = known.iter().filter_map(|point| point.lag).collect();
     if case.group.history.span_ms(WINDOW_MS) < SWING_MS {
-        return lags.windows(2).filter(|pair| pair[1] < pair[0]).count() * 3 >= lags.len() - 1;
+        let steps = lags.len() - 1;
+        let count = |is: fn(&[i64]) -> bool| lags.windows(2).filter(|pair| is(pair)).count();
+        return count(|pair| pair[1] < pair[0]) * 3 >= steps || count(|pair| pair[1] > pair[0]) * 2 <= steps;
     }
     let newest = &lags[lags.len() - lags.len() / 4..];
     let spread = newest.iter().max().zip(newest.iter().min()).map_or(0, |(most, least)| most.saturating_sub(*least));
