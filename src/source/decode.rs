@@ -237,10 +237,22 @@ pub fn scan(value: &Value) -> Part<(String, Vec<Name>)> {
     Ok((cursor, keys))
 }
 
+/// TIME in microseconds since 1970.
+fn time_us(value: &Value) -> Option<i64> {
+    let list = items(value)?;
+    number(list.first()?)?.checked_mul(1_000_000)?.checked_add(number(list.get(1)?)?)
+}
+
 /// TIME in milliseconds since 1970.
 pub fn time_ms(value: &Value) -> Option<i64> {
-    let list = items(value)?;
-    number(list.first()?)?.checked_mul(1000)?.checked_add(number(list.get(1)?)? / 1000)
+    time_us(value).map(|us| us / 1000)
+}
+
+/// Microseconds from a TIME at the start of a pipeline to one at its end; `None` where either was refused, or the server's clock was
+/// set back in between.
+pub fn time_between(replies: &[Value]) -> Option<u64> {
+    let passed = time_us(replies.last()?)?.checked_sub(time_us(replies.first()?)?)?;
+    u64::try_from(passed).ok()
 }
 
 /// A text such as INFO's.

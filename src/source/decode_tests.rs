@@ -336,8 +336,14 @@ fn a_step_of_scan_gives_the_cursor_as_text_and_keys_as_bytes() {
 fn the_servers_time_is_read_in_milliseconds() {
     assert_eq!(time_ms(&array([bulk("1793600000"), bulk("123456")])), Some(1_793_600_000_123));
     assert_eq!(time_ms(&array([bulk(i64::MAX.to_string()), bulk("0")])), None);
-    assert_eq!(time_ms(&array([bulk("9223372036854775"), bulk("999999999999999999")])), None, "no overflow");
+    assert_eq!(time_ms(&array([bulk("9223372036854"), bulk("999999999999999999")])), None, "no overflow");
+    assert_eq!(time_ms(&array([bulk("9223372036854"), bulk("775807")])), Some(9_223_372_036_854_775));
     assert_eq!(time_ms(&Value::Nil), None);
+    let at = |seconds: &str, us: &str| array([bulk(seconds), bulk(us)]);
+    assert_eq!(time_between(&[at("10", "999900"), Value::Nil, at("11", "100")]), Some(200));
+    assert_eq!(time_between(&[at("11", "0"), at("10", "0")]), None, "a clock that was set back measures nothing");
+    assert_eq!(time_between(&[at("11", "0"), Value::Nil]), None);
+    assert_eq!(time_between(&[]), None);
 }
 
 type Test = fn(&Fault) -> bool;

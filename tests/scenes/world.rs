@@ -1,13 +1,14 @@
 //! A made-up server: streams, groups and consumers as plain values, and the answers to what pelwatch asks for.
 
 use pelwatch::core::{
+    census::{Answer, CensusRequest, Step, Walk},
     id::EntryId,
     known::Known,
     model::{ConsumerFacts, GroupFacts, PendingRow, PendingSummary, ServerFacts, StreamFacts},
     name::Name,
     sample::{
-        Cost, Fault, GroupDetail, GroupRequest, PageRequest, Part, RangeIds, RangeRequest, Request, Sample, ScanSample,
-        StreamRequest, StreamSample,
+        CensusSample, Cost, Fault, GroupDetail, GroupRequest, PageRequest, Part, RangeIds, RangeRequest, Request,
+        Sample, ScanSample, StreamRequest, StreamSample,
     },
     time::Mono,
 };
@@ -32,6 +33,8 @@ pub struct World {
     pub scan_fault: Option<Fault>,
     /// Whether consumers tell since when they got nothing (7.2+).
     pub tells_inactive: bool,
+    /// How many steps of a census are taken.
+    pub census_steps: usize,
 }
 
 /// A stream, or what its key answers in place of one.
@@ -44,6 +47,9 @@ pub struct Stream {
     pub groups: BTreeMap<Name, Group>,
     pub fault: Option<Fault>,
     pub groups_fault: Option<Fault>,
+    /// What XINFO STREAM and XRANGE answer in place of what they are asked for.
+    pub facts_fault: Option<Fault>,
+    pub range_fault: Option<Fault>,
 }
 
 /// A group.
@@ -100,6 +106,8 @@ impl World {
             groups: BTreeMap::new(),
             fault: None,
             groups_fault: None,
+            facts_fault: None,
+            range_fault: None,
             ids,
         };
         let key = key.into();
@@ -137,8 +145,37 @@ impl World {
             scan,
             server: request.server.then(|| self.server.clone()),
             denied: Vec::new(),
-            cost: Cost { commands: 7, round_trips: 1, bytes_in: 12_288, slowest_reply_us: 312, largest_reply: 4096 },
+            census: request.census.as_ref().and_then(|asked| self.census(asked, at)),
+            cost: Cost {
+                commands: 7,
+                round_trips: 1,
+                bytes_in: 12_288,
+                slowest_reply_us: 512,
+                largest_reply: 4096,
+                server_us: Some(312),
+            },
         }
+    }
+
+    /// A census that came so far in a moment.
+    fn census(&self, asked: &CensusRequest, at: Mono) -> Option<Box<CensusSample>> {
+        let stream = self.streams.get(&asked.key)?;
+        let group = stream.groups.get(&asked.group)?;
+        let mut walk = Walk::new(asked.clone(), at);
+        for _ in 0..self.census_steps {
+            let Some(step) = walk.next(at) else { break };
+            let answer = match &step {
+                Step::Page(page) => Answer::Page(group.page(page, at)),
+                Step::Older(_) => Answer::Page(Ok(Vec::new())),
+                Step::Look(ids) => Answer::There(ids.iter().map(|id| Some(stream.ids.contains(id))).collect()),
+                Step::Confirm(ids) => {
+                    Answer::There(ids.iter().map(|id| Some(group.pending.contains_key(id))).collect())
+                }
+            };
+            walk.take(&step, answer, 50, at);
+        }
+        let tally = walk.tally().clone();
+        Some(Box::new(CensusSample { key: asked.key.clone(), group: asked.group.clone(), tally }))
     }
 
     fn stream_sample(&self, wanted: &StreamRequest, at: Mono) -> StreamSample {
@@ -162,10 +199,14 @@ impl World {
         let details = wanted.groups.iter().filter_map(|wanted| Some((wanted, stream.groups.get(&wanted.name)?)));
         StreamSample {
             key: wanted.key.clone(),
-            facts: Ok(stream.facts()),
+            facts: stream.facts_fault.clone().map_or_else(|| Ok(stream.facts()), Err),
             groups,
             consistent: true,
-            ranges: wanted.ranges.iter().map(|range| (*range, Ok(stream.range(*range)))).collect(),
+            ranges: wanted
+                .ranges
+                .iter()
+                .map(|range| (*range, stream.range_fault.clone().map_or_else(|| Ok(stream.range(*range)), Err)))
+                .collect(),
             details: details.map(|(wanted, group)| group.detail(wanted, at, self.tells_inactive)).collect(),
         }
     }

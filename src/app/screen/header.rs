@@ -88,7 +88,8 @@ fn right(app: &App, now: Now, clock: &str) -> Vec<(u8, Line)> {
                 "cost {:>2} cmds {:>5} {:>5}",
                 cost.commands,
                 bytes(cost.bytes_in),
-                reply(cost.slowest_reply_us)
+                // what the server spent, or else no more than the wait for it
+                cost.server_us.map_or_else(|| format!("≤{}", millis(cost.slowest_reply_us)), millis)
             );
             right.push((3, vec![span(text, Tone::Dim)]));
         }
@@ -97,7 +98,7 @@ fn right(app: &App, now: Now, clock: &str) -> Vec<(u8, Line)> {
     right
 }
 
-fn reply(us: u64) -> String {
+fn millis(us: u64) -> String {
     match us {
         ..100_000 => format!("{:.1}ms", us as f64 / 1000.0),
         _ => format!("{}ms", us / 1000),

@@ -97,6 +97,7 @@ fn why_empty(app: &App) -> Vec<Line> {
         return vec![
             line(&format!("Streams cannot be looked for: {}.", fault.words())),
             vec![span("Name them: pelwatch --stream NAME", Tone::Dim)],
+            vec![span(format!("Or have it allowed: {}", acl_line("*")), Tone::Dim)],
         ];
     }
     if store.discovery.complete {
@@ -125,9 +126,10 @@ pub fn is_old(stream: &StreamState) -> bool {
 /// Why numbers of a group are old or lacking, in words.
 pub fn fault_words(stream: &StreamState, group: &GroupState) -> Option<String> {
     let said = |command: &str, fault: &Fault| format!("{command}: {}", fault.words());
-    match (&stream.state, &stream.groups_fault) {
-        (RowState::Fault(fault), _) => Some(fault.words()),
-        (_, Some(fault)) => Some(said("XINFO GROUPS", fault)),
+    match (&stream.state, &stream.groups_fault, &stream.facts_fault) {
+        (RowState::Fault(fault), ..) => Some(fault.words()),
+        (_, Some(fault), _) => Some(said("XINFO GROUPS", fault)),
+        (.., Some(fault)) => Some(said("XINFO STREAM", fault)),
         _ => {
             let pel = group.pel_fault.as_ref().map(|fault| said("XPENDING", fault));
             pel.or_else(|| group.consumers_fault.as_ref().map(|fault| said("XINFO CONSUMERS", fault)))
@@ -159,7 +161,10 @@ fn table_row(app: &App, row: &Row, now: Now) -> TableRow {
     let old = is_old(row.stream) || app.shown().is_late(row.stream, app.kept_interval_ms);
     let now = if old { Now { mono: group.at, ..now } } else { now };
     let rates = group.rates();
-    let finding = group.judgement.findings.first();
+    // what is wrong with the stream as a whole is wrong for each of its groups
+    let of_stream = row.stream.findings.iter().filter(|finding| finding.level > Level::Info);
+    let findings = || group.judgement.findings.iter().chain(of_stream.clone());
+    let finding = findings().rev().max_by_key(|finding| finding.level);
     let tone = |level: Level| level_tone(level);
     cells.push(name(group.name().shown()));
     cells.push(lag_cell(group));
@@ -171,7 +176,7 @@ fn table_row(app: &App, row: &Row, now: Now) -> TableRow {
     cells.push(span(rate(rates.delivered), Tone::Dim));
     cells.push(drain_cell(group));
     cells.push(span(app.shown().behind_ms(row.stream, group, now).map_or("-".to_owned(), age), Tone::Dim));
-    let more = group.judgement.findings.len().saturating_sub(1);
+    let more = findings().count().saturating_sub(1);
     let found =
         finding.map(|f| span(if more > 0 { format!("{} +{more}", f.id) } else { f.id.to_owned() }, tone(f.level)));
     let fault = fault_words(row.stream, group).map(|words| span(words, Tone::Warn));
@@ -275,6 +280,11 @@ fn drain_cell(group: &GroupState) -> Span {
     }
 }
 
+/// What an administrator may type so that everything can be seen and nothing written.
+fn acl_line(keys: &str) -> String {
+    format!("ACL SETUSER NAME '~{keys}' +@read +@connection +info +time +multi +exec")
+}
+
 /// Why there is nothing to judge, in a sentence; the server's own words where it gave any.
 fn why_no_group(stream: &StreamState) -> String {
     let server = |fault: &Fault| match fault {
@@ -287,6 +297,9 @@ fn why_no_group(stream: &StreamState) -> String {
             "There is no such key. It shows up by itself when it is created.".to_owned()
         }
         (RowState::Fault(Fault::WrongType), _) => "The key holds something that is not a stream.".to_owned(),
+        (RowState::Fault(fault @ Fault::Denied(_)), _) => {
+            format!("It cannot be read; {}. To allow it: {}", server(fault), acl_line(&stream.key.shown()))
+        }
         (RowState::Fault(fault), _) => format!("It cannot be read; {}", server(fault)),
         (RowState::Ok, Some(fault)) => format!("Its groups cannot be read; {}", server(fault)),
         (RowState::Ok, None) if stream.groups.is_empty() => {
@@ -301,7 +314,8 @@ fn why_no_group(stream: &StreamState) -> String {
 
 fn details(row: &Row) -> (Line, Vec<SymptomItem>, String) {
     let Some(group) = row.group else {
-        return (vec![bold(row.stream.key.shown(), Tone::Plain)], Vec::new(), why_no_group(row.stream));
+        let items = row.stream.findings.iter().map(|finding| symptoms::item(finding, false)).collect();
+        return (vec![bold(row.stream.key.shown(), Tone::Plain)], items, why_no_group(row.stream));
     };
     let title = vec![
         bold(row.stream.key.shown(), Tone::Plain),
@@ -309,5 +323,9 @@ fn details(row: &Row) -> (Line, Vec<SymptomItem>, String) {
         bold(group.name().shown(), Tone::Plain),
     ];
     let findings = group.judgement.findings.iter().chain(&row.stream.findings);
-    (title, findings.map(|finding| symptoms::item(finding, false)).collect(), symptoms::note(&group.judgement))
+    (
+        title,
+        findings.map(|finding| symptoms::item(finding, false)).collect(),
+        symptoms::note(&group.judgement, fault_words(row.stream, group).as_deref()),
+    )
 }

@@ -1,12 +1,16 @@
 //! The state store: everything known, folded from samples. One writer (`fold`), many readers.
 
+mod census;
 mod fold;
 mod group;
 mod pel;
 mod sweep;
+mod trims;
 mod vanished;
 mod wants;
 
+#[cfg(test)]
+mod denied_tests;
 #[cfg(test)]
 mod fake;
 #[cfg(test)]
@@ -22,18 +26,21 @@ mod wants_tests;
 #[cfg(test)]
 mod window_tests;
 
+pub use census::Census;
 pub use group::{GroupState, Redelivery};
 pub use pel::{Extreme, Pel};
+pub use trims::{Pace, Trims};
 pub use wants::{Depth, Focus, MANY_CONSUMERS};
 
 use super::{
+    census::Limits,
     event::Event,
     id::EntryId,
     model::{ServerFacts, StreamFacts},
     name::Name,
     sample::{Cost, Fault},
     strip::Window,
-    symptoms::Finding,
+    symptoms::{Finding, Level},
     time::{Mono, Now},
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -58,6 +65,18 @@ pub struct Settings {
     pub gone_after_ms: i64,
     /// Symptoms switched off by id.
     pub quiet: Vec<String>,
+    /// What walking whole PELs in the background may cost; none a second means no walks.
+    pub census: Limits,
+    /// Only these symptoms, by id; empty means all.
+    pub only: Vec<String>,
+}
+
+impl Settings {
+    /// Whether a symptom may be named.
+    pub fn names(&self, id: &str) -> bool {
+        let listed = |ids: &[String]| ids.iter().any(|one| one == id);
+        (self.only.is_empty() || listed(&self.only)) && !listed(&self.quiet)
+    }
 }
 
 impl Default for Settings {
@@ -69,6 +88,8 @@ impl Default for Settings {
             pel_limit: 1000,
             gone_after_ms: 60_000,
             quiet: Vec::new(),
+            census: Limits::default(),
+            only: Vec::new(),
         }
     }
 }
@@ -102,6 +123,10 @@ pub struct StreamState {
     pub(in crate::core) unjudged: bool,
     /// The groups were last read at another moment than the facts: the one cannot be held against the other.
     pub apart: bool,
+    /// XINFO STREAM is refused although its groups may be seen: they stand there without what the stream would add.
+    pub facts_fault: Option<Fault>,
+    /// The entries of the stream may not be read.
+    pub range_fault: Option<Fault>,
     /// XINFO GROUPS failed although the stream is there.
     pub groups_fault: Option<Fault>,
     /// Its groups, by name.
@@ -110,6 +135,8 @@ pub struct StreamState {
     pub window: Window,
     /// Bytes of payload an entry takes in a reply, as last seen.
     pub entry_bytes: u64,
+    /// How its beginning moved on lately.
+    pub trims: Trims,
     /// What the checks of the stream as a whole said at the last fold.
     pub findings: Vec<Finding>,
 }
@@ -160,6 +187,8 @@ pub struct Store {
     clock_offset_ms: Option<i64>,
     /// Discovery.
     pub discovery: Discovery,
+    /// Stream and group whose PEL was walked last.
+    walked: Option<(Name, Name)>,
     /// When the running full reading began.
     reading_since: Mono,
     /// What a stream costs in a tick.
@@ -226,6 +255,11 @@ impl StreamState {
     /// Whether the stream has facts of the last tick.
     pub fn is_ok(&self) -> bool {
         self.state == RowState::Ok
+    }
+
+    /// The worst that was found of the stream as a whole, if it is more than information.
+    pub fn level(&self) -> Option<Level> {
+        self.findings.iter().map(|finding| finding.level).filter(|level| *level > Level::Info).max()
     }
 
     /// Whether an entry is still in the stream; `None` where that is not known.

@@ -39,7 +39,10 @@ impl Share {
             return;
         }
         self.bytes = (self.bytes * 3 + cost.bytes_in / streams) / 4;
-        // a wait for the reply is no measure of the server's work: the way there and back is in it
+        // a wait for the reply would be no measure of the server's work: the way there and back is in it
+        if let Some(us) = cost.server_us {
+            self.us = (self.us * 3 + us / streams) / 4;
+        }
     }
 
     /// How many streams a tick can afford.
@@ -82,13 +85,13 @@ impl Store {
     /// Whether a stream was not heard of for much longer than a sweep takes: its numbers are old, and should look so.
     pub fn is_late(&self, stream: &StreamState, interval_ms: u64) -> bool {
         let Some((sampled, polled)) = self.sampled.zip(stream.polled) else { return false };
-        self.is_due(stream, &Focus::None) && sampled.mono.since(polled) > 2 * self.sweep_ms(interval_ms) + LATE_MS
+        stream.is_ok() && sampled.mono.since(polled) > 2 * self.sweep_ms(interval_ms) + LATE_MS
     }
 
     /// The age that the oldest numbers had at the last sample, in milliseconds; 0 where every tick asks about every stream.
     pub fn oldest_row_ms(&self) -> u64 {
         let Some(sampled) = self.sampled.filter(|_| self.is_sliced()) else { return 0 };
-        let polled = self.streams.values().filter(|stream| self.is_due(stream, &Focus::None)).filter_map(|s| s.polled);
+        let polled = self.streams.values().filter(|stream| stream.is_ok()).filter_map(|stream| stream.polled);
         polled.map(|at| sampled.mono.since(at)).max().unwrap_or(0)
     }
 }
