@@ -90,7 +90,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
 }
 
 /// Whether the lag goes up and down by more than it grew: a group that reads in batches, not one that falls behind.
-fn swings(case: &Case, known: &[&Point], growth: i64) -> bool {
+fn swings(case: &Case, known: &[Point], growth: i64) -> bool {
     let lags: Vec<i64> = known.iter().filter_map(|point| point.lag).collect();
     if case.group.history.span_ms(WINDOW_MS) < SWING_MS {
         let steps = lags.len() - 1;
