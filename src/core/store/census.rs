@@ -273,7 +273,8 @@ impl GroupState {
     pub fn held_of_census(&self, name: &Name) -> Option<Held> {
         let done = self.census.done.as_ref()?;
         let held = *done.holders.as_ref()?.get(name)?;
-        let consumer = self.consumers.iter().flatten().find(|consumer| consumer.name == *name)?;
+        let consumers = self.consumers.as_ref()?;
+        let consumer = &consumers[consumers.binary_search_by(|consumer| consumer.name.cmp(name)).ok()?];
         let got_ms = consumer.inactive_ms.value().filter(|ms| *ms >= 0).unwrap_or(consumer.idle_ms);
         let got_at = (self.consumers_at.0 as i64).saturating_sub(got_ms);
         (consumer.pending == held.entries && got_at < done.begun.0 as i64).then_some(held)
