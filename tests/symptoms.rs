@@ -138,6 +138,7 @@ impl Phase<'_> {
             pages: vec![(all, Ok(self.rows(t)))],
         };
         let stream = StreamSample {
+            origin: None,
             key: Name::from("k"),
             facts: Ok(facts),
             groups: Ok(vec![group]),

@@ -57,8 +57,15 @@ pub fn server(hello: &Value, server: &Value, replication: &Value) -> ServerFacts
             (_, version) => ("unknown".to_owned(), version.unwrap_or_default()),
         },
     };
-    let mut facts =
-        ServerFacts { flavor, version, role: decode::field_text(hello, "role"), link_up: None, primary: None };
+    let modes = [field("redis_mode"), field("server_mode"), decode::field_text(hello, "mode")];
+    let mut facts = ServerFacts {
+        flavor,
+        version,
+        role: decode::field_text(hello, "role"),
+        link_up: None,
+        primary: None,
+        cluster: modes.iter().flatten().any(|mode| mode == "cluster"),
+    };
     replication_facts(&mut facts, replication);
     facts
 }

@@ -1,6 +1,8 @@
 //! The edge towards the server: connecting, asking, decoding. Nothing here writes, blocks or creates a consumer.
 
+mod block;
 mod caps;
+mod cluster;
 mod commands;
 mod decode;
 mod executor;
@@ -8,13 +10,16 @@ mod link;
 mod planner;
 mod poller;
 pub mod target;
+mod wire;
 
+pub use cluster::Cluster;
 pub use decode::weight;
 pub use executor::{Executor, Progress, Stop};
 pub use link::{Link, LinkFault};
 pub use planner::Planner;
 pub use poller::{Order, Plan, Poller, Report};
 pub use target::{Target, TargetError};
+pub use wire::{Wire, connect_owner};
 
 use crate::core::{
     id::EntryId,

@@ -155,6 +155,7 @@ impl World {
             let fault = fault.unwrap_or(Fault::Missing);
             return StreamSample {
                 key: wanted.key.clone(),
+                origin: None,
                 facts: Err(fault.clone()),
                 groups: Err(fault),
                 consistent: true,
@@ -169,6 +170,7 @@ impl World {
         let details = wanted.groups.iter().filter_map(|wanted| Some((wanted, stream.groups.get(&wanted.name)?)));
         StreamSample {
             key: wanted.key.clone(),
+            origin: None,
             facts: Ok(stream.facts()),
             groups,
             consistent: true,

@@ -1,5 +1,6 @@
 //! The state store: everything known, folded from samples. One writer (`fold`), many readers.
 
+mod cluster;
 mod fold;
 mod group;
 mod pel;
@@ -24,6 +25,7 @@ pub use pel::{Extreme, Pel};
 pub use wants::{Depth, Focus};
 
 use super::{
+    cluster::ClusterFacts,
     event::Event,
     id::EntryId,
     model::{ServerFacts, StreamFacts},
@@ -103,6 +105,8 @@ pub struct StreamState {
     pub entry_bytes: u64,
     /// What the checks of the stream as a whole said at the last fold.
     pub findings: Vec<Finding>,
+    /// The node of the cluster that serves it, where all are watched.
+    pub node: Option<String>,
 }
 
 /// Discovery by SCAN.
@@ -149,6 +153,8 @@ pub struct Store {
     pub sampled: Option<Now>,
     /// The server's clock minus `Mono` at the last sample, in milliseconds; `None` where TIME is refused.
     clock_offset_ms: Option<i64>,
+    /// The cluster's nodes, where all of them are watched.
+    pub cluster: Option<ClusterFacts>,
     /// Discovery.
     pub discovery: Discovery,
     /// When the running full reading began.
