@@ -1,6 +1,7 @@
 //! A made-up server: streams, groups and consumers as plain values, and the answers to what pelwatch asks for.
 
 use pelwatch::core::{
+    cluster::ClusterFacts,
     id::EntryId,
     known::Known,
     model::{ConsumerFacts, GroupFacts, PendingRow, PendingSummary, ServerFacts, StreamFacts},
@@ -30,6 +31,8 @@ pub struct World {
     pub streams: BTreeMap<Name, Stream>,
     /// What SCAN answers in place of keys.
     pub scan_fault: Option<Fault>,
+    /// The cluster's nodes, where all are watched.
+    pub cluster: Option<ClusterFacts>,
     /// Whether consumers tell since when they got nothing (7.2+).
     pub tells_inactive: bool,
 }
@@ -137,6 +140,7 @@ impl World {
             scan,
             server: request.server.then(|| self.server.clone()),
             denied: Vec::new(),
+            cluster: self.cluster.clone(),
             cost: Cost {
                 commands: 7,
                 round_trips: 1,

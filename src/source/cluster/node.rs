@@ -7,7 +7,7 @@ use crate::{
         model::ServerFacts,
         name::{Name, visible},
         sample::{Cost, Fault, Field, Part, Request, Sample, StreamRequest, StreamSample},
-        time::{Mono, rfc3339},
+        time::{Now, rfc3339},
     },
     source::{Link, LinkFault, Source, Target, block, commands, decode},
 };
@@ -78,7 +78,7 @@ impl Drop for Task {
 
 #[derive(Debug)]
 struct Trouble {
-    since: Mono,
+    since: Now,
     why: String,
     tries: u32,
     retry_at: Instant,
@@ -93,8 +93,8 @@ pub(super) struct Node {
     /// The same node by its address, where its name is not known here.
     by_ip: Option<Target>,
     state: State,
-    born: Mono,
-    heard: Option<Mono>,
+    born: Now,
+    heard: Option<Now>,
     trouble: Option<Trouble>,
     /// It did not answer within the patience the last time: it is not waited for until it does.
     late: bool,
@@ -109,7 +109,7 @@ impl Node {
             target,
             by_ip,
             state: State::Idle(None),
-            born: clock.mono(),
+            born: clock.now(),
             heard: None,
             trouble: None,
             late: false,
@@ -207,13 +207,13 @@ impl Node {
         match &done.answer {
             Ok(_) => {
                 self.trouble = None;
-                self.heard = Some(clock.mono());
+                self.heard = Some(clock.now());
                 self.late = self.late && done.took > usual_patience(patient);
                 self.earliest = done.started + done.took.saturating_mul(SHARE).min(LONGEST_PAUSE);
             }
             Err(fault) => {
                 let tries = self.trouble.as_ref().map_or(1, |trouble| trouble.tries + 1);
-                let since = self.trouble.as_ref().map_or(clock.mono(), |trouble| trouble.since);
+                let since = self.trouble.as_ref().map_or(clock.now(), |trouble| trouble.since);
                 let wait = FIRST_WAIT.saturating_mul(1 << (tries - 1).min(8)).min(LONGEST_WAIT);
                 self.late = false;
                 self.trouble = Some(Trouble { since, why: short(fault), tries, retry_at: Instant::now() + wait });
@@ -223,19 +223,16 @@ impl Node {
 
     /// Why it is not heard, as a sentence; `None` while it is.
     pub(super) fn words(&self, clock: Clock, at_once: bool) -> Option<String> {
-        let now = clock.now();
-        // to the second: the sentence is the same from tick to tick
-        let time =
-            |at: Mono| rfc3339((now.wall_ms - now.mono.since(at) as i64 + 500) / 1000 * 1000).replace(".000", "");
         let (since, why) = match &self.trouble {
             Some(trouble) => (trouble.since, trouble.why.as_str()),
             None => {
                 let last = self.heard.unwrap_or(self.born);
-                let silent = self.late && (at_once || now.mono.since(last) > SILENT_MS);
+                let silent = self.late && (at_once || clock.mono().since(last.mono) > SILENT_MS);
                 (last, silent.then_some("it does not answer")?)
             }
         };
-        Some(format!("node {} unreachable since {}: {why}", self.name, time(since)))
+        let since = rfc3339(since.wall_ms / 1000 * 1000).replace(".000", "");
+        Some(format!("node {} unreachable since {since}: {why}", self.name))
     }
 }
 
