@@ -104,6 +104,12 @@ pub struct WatchArgs {
     /// Never name this symptom, as in retention; may be repeated
     #[arg(long = "quiet", value_name = "SYMPTOM", value_parser = symptom, help_heading = "What to watch")]
     pub quiet: Vec<String>,
+    /// Server time a second that walking through large lists of pending entries may take; 0s walks none
+    #[arg(long, value_name = "DURATION", default_value = "5ms", value_parser = budget, help_heading = "What to watch")]
+    pub census_budget: Duration,
+    /// Server time that no single command of such a walk is to exceed, from 100us
+    #[arg(long, value_name = "DURATION", default_value = "1ms", value_parser = command_budget, help_heading = "What to watch")]
+    pub census_command: Duration,
 }
 
 /// How the screen looks, and what it may do.
@@ -252,6 +258,23 @@ fn interval(text: &str) -> Result<Duration, String> {
         return Err("polling faster than every 100ms would burden the server".to_owned());
     }
     Ok(interval)
+}
+
+/// More than half of a server's time is no watching.
+fn budget(text: &str) -> Result<Duration, String> {
+    let budget = humantime::parse_duration(text).map_err(|error| error.to_string())?;
+    if budget > Duration::from_millis(500) {
+        return Err("more than half of the server's time (500ms a second) is no watching".to_owned());
+    }
+    Ok(budget)
+}
+
+fn command_budget(text: &str) -> Result<Duration, String> {
+    let budget = humantime::parse_duration(text).map_err(|error| error.to_string())?;
+    if !(Duration::from_micros(100)..=Duration::from_millis(100)).contains(&budget) {
+        return Err("from 100us, which 100 rows take, to 100ms".to_owned());
+    }
+    Ok(budget)
 }
 
 fn symptom(text: &str) -> Result<String, String> {

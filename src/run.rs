@@ -5,6 +5,7 @@ use crate::{
     cli::{ActArgs, ClaimArgs, DemoArgs, ScreenArgs, SeekArgs, ServerArgs, ServerFlags, SnapshotArgs, WatchArgs},
     clock::Clock,
     core::{
+        census::Limits,
         id::EntryId,
         name::{Name, visible},
         outcome::Outcome,
@@ -105,6 +106,10 @@ pub fn settings(args: &WatchArgs) -> Result<Settings, Failure> {
     let mut settings = Settings {
         gone_after_ms: args.gone_after.as_millis() as i64,
         quiet: args.quiet.clone(),
+        census: Limits {
+            second_us: args.census_budget.as_micros() as u64,
+            command_us: args.census_command.as_micros() as u64,
+        },
         ..Settings::default()
     };
     for pattern in &args.streams {

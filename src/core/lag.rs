@@ -181,6 +181,25 @@ pub fn resolve(inputs: &Inputs) -> Lag {
     of(LagKind::AtMost, most, Some(reason))
 }
 
+/// The lag of a group whose stream must not be looked at: the server's word, which nothing is held against.
+pub fn unchecked(group: &GroupFacts) -> Lag {
+    let denied = "XINFO STREAM is refused, so nothing is known to check it against";
+    let reported = group.reported_lag.value();
+    match (group.reported_lag, reported) {
+        (_, Some(n)) if n >= 0 => {
+            Lag { kind: LagKind::Reported, value: reported, reported, reason: Some(denied), beyond_end: false }
+        }
+        (Known::Unsupported, _) => Lag {
+            kind: LagKind::Unsupported,
+            value: None,
+            reported,
+            reason: Some("not reported by this server"),
+            beyond_end: false,
+        },
+        _ => Lag { reported, ..Lag::unknown(denied) },
+    }
+}
+
 /// A stream from which nothing was ever removed gives its counters nothing to miss.
 fn untouched(stream: &StreamFacts) -> Drift {
     let whole = stream.entries_added.value() == Some(stream.length);

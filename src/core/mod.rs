@@ -4,6 +4,7 @@
 //! Nothing here may do I/O, know a terminal, a socket or a runtime, or read a clock: times come in as arguments.
 //! `tests/architecture.rs` reads the imports of this folder and fails on a breach.
 
+pub mod census;
 pub mod cluster;
 pub mod event;
 pub mod history;

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{
+    census::{CensusRequest, Tally},
     cluster::ClusterFacts,
     id::EntryId,
     model::{ConsumerFacts, GroupFacts, PendingRow, PendingSummary, ServerFacts, StreamFacts},
@@ -21,6 +22,8 @@ pub struct Request {
     pub clients: bool,
     /// Whether role and replication link are due to be asked for again.
     pub server: bool,
+    /// The PEL to walk between the ticks, if any.
+    pub census: Option<CensusRequest>,
 }
 
 /// XINFO STREAM and XINFO GROUPS of one stream, and what its groups in focus need.
@@ -152,6 +155,8 @@ pub struct Sample {
     pub server: Option<ServerFacts>,
     /// Names of open connections, if they were asked for; `None` inside where that is forbidden.
     pub client_names: Option<Option<BTreeSet<Name>>>,
+    /// How far the census has come that was asked for.
+    pub census: Option<Box<CensusSample>>,
     /// Commands refused for lack of permission, as `XINFO GROUPS`.
     pub denied: Vec<&'static str>,
     /// What it cost.
@@ -209,6 +214,17 @@ pub struct GroupDetail {
     pub summary: Option<Part<PendingSummary>>,
     /// Pages of XPENDING with what was asked.
     pub pages: Vec<(PageRequest, Part<Vec<PendingRow>>)>,
+}
+
+/// How far a census has come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CensusSample {
+    /// The stream.
+    pub key: Name,
+    /// The group.
+    pub group: Name,
+    /// What was counted.
+    pub tally: Tally,
 }
 
 /// What a step of SCAN found.

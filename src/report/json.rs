@@ -1,6 +1,7 @@
 //! The snapshot that scripts read, as the interface `pelwatch.snapshot/1` has it.
 
 use crate::core::{
+    census::{AGES_MS, TRIES, Tally},
     cluster::ClusterFacts,
     event::Event,
     lag::{Lag, LagKind},
@@ -86,7 +87,7 @@ fn sampled_at(at: crate::core::time::Mono, now: Now) -> String {
 
 fn stream(store: &Store, stream: &StreamState, now: Now) -> Value {
     let (state, error) = match &stream.state {
-        RowState::Ok => ("ok", stream.groups_fault.as_ref().map(Fault::words)),
+        RowState::Ok => ("ok", stream.groups_fault.as_ref().or(stream.facts_fault.as_ref()).map(Fault::words)),
         RowState::Loading => ("error", Some("not answered yet".to_owned())),
         RowState::Fault(fault) => (state_word(fault), Some(fault.words())),
     };
@@ -168,7 +169,9 @@ fn group(store: &Store, stream: &StreamState, group: &GroupState, now: Now) -> V
         "lost_before_read": group.lost,
         "payload_gone": payload_gone(stream, group),
         "oldest_idle": extreme(group.oldest_idle(now.mono), "ms"),
-        "max_deliveries": extreme(group.pel.max_deliveries(), "value"),
+        "max_deliveries": extreme(group.max_deliveries(), "value"),
+        "stale": group.census_age_ms(now.mono).map_or(json!({}), |ms| json!({"payload_gone": ms, "max_deliveries": ms})),
+        "census": group.census.shown().map(|tally| census(tally, now)),
         "consumers_total": facts.consumers,
         "consumers": group.consumers.as_ref().map(|all| all.iter().map(|one| consumer(group, one, now)).collect::<Vec<_>>()),
         "pel": pel(stream, group, store.settings.pel_limit, now),
@@ -210,20 +213,43 @@ fn payload_gone(stream: &StreamState, group: &GroupState) -> Value {
 
 fn consumer(group: &GroupState, consumer: &ConsumerFacts, now: Now) -> Value {
     let passed = now.mono.since(group.consumers_at) as i64;
-    let pel_passed = now.mono.since(group.pel.at) as i64;
     let inactive = consumer.inactive_ms.value();
     let mut out = json!({
         "name": name(&consumer.name),
         "pending": consumer.pending,
         "idle_ms": consumer.idle_ms + passed,
         "inactive_ms": inactive.filter(|ms| *ms >= 0).map(|ms| ms + passed),
-        "oldest_pending_idle_ms": group.pel.oldest_idle_of(&consumer.name).value().map(|ms| ms + pel_passed),
-        "max_deliveries": group.pel.max_deliveries_of(&consumer.name).value(),
+        "oldest_pending_idle_ms": group.oldest_idle_of(&consumer.name, now.mono).value(),
+        "max_deliveries": group.max_deliveries_of(&consumer.name),
     });
     if inactive.is_some_and(|ms| ms < 0) {
         insert(&mut out, "never", json!(true));
     }
     out
+}
+
+/// A walk over the whole PEL: ages are those at its beginning, and each entry was seen once between then and its end.
+fn census(tally: &Tally, now: Now) -> Value {
+    let classes = AGES_MS.iter().map(|below| json!(below)).chain(std::iter::once(Value::Null));
+    let ages: Vec<Value> =
+        classes.zip(tally.ages).map(|(below, entries)| json!({"below_ms": below, "entries": entries})).collect();
+    let tries: Vec<Value> =
+        TRIES.iter().zip(tally.tries).map(|(from, entries)| json!({"from": from, "entries": entries})).collect();
+    json!({
+        "complete": tally.is_complete(),
+        "begun_at": sampled_at(tally.begun, now),
+        "took_ms": tally.ended.map(|ended| ended.since(tally.begun)),
+        "walked": tally.walked,
+        "of": tally.of,
+        "ages": ages,
+        "deliveries": tries,
+        "fatal": tally.fatal,
+        "released": tally.released,
+        "payload_gone": tally.gone,
+        "not_looked_up": tally.unsure,
+        "server_us": tally.server_us,
+        "slowest_us": tally.slowest_us,
+    })
 }
 
 fn insert(object: &mut Value, field: &str, value: Value) {

@@ -6,7 +6,7 @@ use crate::{
         store::{Focus, Settings, Store},
         time::Now,
     },
-    source::{LinkFault, Source},
+    source::{LinkFault, Source, Walker},
 };
 use std::time::Duration;
 use tokio::time::Instant;
@@ -30,11 +30,10 @@ pub async fn settle(
     loop {
         let start = Instant::now();
         reading.once(source).await?;
-        let next = start + interval;
         if Instant::now() >= end {
             break;
         }
-        tokio::time::sleep_until(next.min(end)).await;
+        reading.walk_until(source, (start + interval).min(end)).await?;
     }
     let now = clock.now();
     Ok((reading.store, now))
@@ -46,12 +45,13 @@ pub struct Reading {
     /// What is known so far.
     pub store: Store,
     clock: Clock,
+    walker: Walker,
 }
 
 impl Reading {
     /// Nothing read so far.
     pub fn new(settings: Settings, clock: Clock) -> Self {
-        Self { store: Store::new(settings), clock }
+        Self { store: Store::new(settings), clock, walker: Walker::default() }
     }
 
     /// One full reading: as many rounds as it takes, bounded.
@@ -63,12 +63,24 @@ impl Reading {
         let most = ROUNDS + self.store.settings.pel_limit / 1000;
         for round in 1..=most {
             let request = self.store.wants(&Focus::All, self.clock.mono());
-            let sample = source.sample(&request).await?;
+            let mut sample = source.sample(&request).await?;
+            self.walker.follow(request.census.as_ref(), self.clock);
+            self.walker.report(&mut sample);
             self.store.fold(sample, request.scan.as_ref(), self.clock.now(), true);
             if !self.store.is_hungry(round) {
                 break;
             }
         }
+        Ok(())
+    }
+
+    /// Goes on with the census until the time comes.
+    async fn walk_until(&mut self, source: &mut impl Source, until: Instant) -> Result<(), LinkFault> {
+        while let Some(due) = self.walker.due().filter(|due| *due < until) {
+            tokio::time::sleep_until(due).await;
+            self.walker.step(source, self.clock).await?;
+        }
+        tokio::time::sleep_until(until).await;
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use crate::core::{
     id::EntryId,
     lag::Lag,
-    model::ConsumerFacts,
+    model::{ConsumerFacts, StreamFacts},
     sample::Fault,
     store::{Extreme, GroupState, RowState, Store, StreamState},
     strip::{Cell, EntryState},
@@ -53,22 +53,26 @@ fn line(out: &mut String, indent: usize, text: &str) {
     let _ = writeln!(out, "{:indent$}{text}", "");
 }
 
-fn stream_lines(out: &mut String, store: &Store, stream: &StreamState, now: Now) {
-    out.push('\n');
-    let facts = match (&stream.state, &stream.facts) {
-        (RowState::Ok, Some(facts)) => facts,
-        (RowState::Fault(fault @ Fault::Away(_)), Some(facts)) => {
-            line(out, 0, &format!("{}: {}", stream.key, fault.words()));
-            line(out, 0, &format!("as it was {} ago:", age(now.mono.since(stream.at) as i64)));
-            facts
-        }
-        (RowState::Fault(fault), _) => return line(out, 0, &format!("{}: {}", stream.key, fault.words())),
-        _ => return line(out, 0, &format!("{}: not answered yet", stream.key)),
-    };
-    let now = if stream.is_away() { Now { mono: stream.at, ..now } } else { now };
+fn facts_line(out: &mut String, stream: &StreamState, facts: &StreamFacts) {
     let of = facts.entries_added.value().map_or(String::new(), |added| format!(" of {added} added"));
     let span = facts.first.zip(facts.last).map_or(String::new(), |(first, last)| format!(", {first} to {last}"));
     line(out, 0, &format!("{}: {} entries{of}{span}", stream.key, facts.length));
+}
+
+fn stream_lines(out: &mut String, store: &Store, stream: &StreamState, now: Now) {
+    out.push('\n');
+    match (&stream.state, &stream.facts, &stream.facts_fault) {
+        (RowState::Ok, Some(facts), _) => facts_line(out, stream, facts),
+        (RowState::Ok, None, Some(fault)) => line(out, 0, &format!("{}: XINFO STREAM: {}", stream.key, fault.words())),
+        (RowState::Fault(fault @ Fault::Away(_)), Some(facts), _) => {
+            line(out, 0, &format!("{}: {}", stream.key, fault.words()));
+            line(out, 0, &format!("as it was {} ago:", age(now.mono.since(stream.at) as i64)));
+            facts_line(out, stream, facts);
+        }
+        (RowState::Fault(fault), ..) => return line(out, 0, &format!("{}: {}", stream.key, fault.words())),
+        _ => return line(out, 0, &format!("{}: not answered yet", stream.key)),
+    }
+    let now = if stream.is_away() { Now { mono: stream.at, ..now } } else { now };
     if let Some(fault) = &stream.groups_fault {
         line(out, 2, &format!("groups: {}", fault.words()));
     }
@@ -109,7 +113,11 @@ fn group_lines(out: &mut String, store: &Store, stream: &StreamState, group: &Gr
     let cells = group.cells(stream);
     // a dashboard left at once has not fetched them all: no entries shown is not the same as no entries there
     if cells.is_empty() && (group.facts.pending > 0 || stream.facts.as_ref().is_some_and(|facts| facts.length > 0)) {
-        line(out, 4, &format!("cursor {}; the entries around it were not fetched so far", group.facts.cursor));
+        let why = match &stream.range_fault {
+            Some(fault) => format!("the entries around it cannot be shown: XRANGE: {}", fault.words()),
+            None => "the entries around it were not fetched so far".to_owned(),
+        };
+        line(out, 4, &format!("cursor {}; {why}", group.facts.cursor));
     } else {
         line(out, 4, &strip_line(&cells, group.facts.cursor));
         if !group.acked_sure() && cells.iter().any(|cell| cell.state == EntryState::Acked) {
@@ -147,11 +155,8 @@ fn lag_words(lag: &Lag) -> String {
 
 fn consumer_line(group: &GroupState, one: &ConsumerFacts, now: Now) -> String {
     let passed = now.mono.since(group.consumers_at) as i64;
-    let oldest = group
-        .pel
-        .oldest_idle_of(&one.name)
-        .value()
-        .map_or(String::new(), |ms| format!(", oldest {}", age(ms + now.mono.since(group.pel.at) as i64)));
+    let oldest =
+        group.oldest_idle_of(&one.name, now.mono).value().map_or(String::new(), |ms| format!(", oldest {}", age(ms)));
     let seen = match one.inactive_ms.value() {
         Some(inactive) if inactive < 0 => format!("seen {} ago, never got an entry", age(one.idle_ms + passed)),
         Some(inactive) => {

@@ -1,6 +1,7 @@
 //! The argument lists of every command that pelwatch sends while watching. All of them only read.
 
 use crate::core::{
+    census::Older,
     id::EntryId,
     name::Name,
     sample::{PageRequest, RangeRequest, ScanRequest},
@@ -42,6 +43,18 @@ pub fn xpending_page(key: &Name, group: &Name, page: &PageRequest) -> Cmd {
     if let Some(consumer) = &page.consumer {
         cmd.arg(consumer.bytes());
     }
+    cmd
+}
+
+/// Filtered by idle time, which needs 6.2: only ever among the entries of one consumer, of whom it is known that they are few.
+pub fn xpending_older(key: &Name, group: &Name, older: &Older) -> Cmd {
+    let mut cmd = xpending_summary(key, group);
+    cmd.arg("IDLE")
+        .arg(older.idle_ms)
+        .arg(older.from.to_string())
+        .arg("+")
+        .arg(older.count)
+        .arg(older.consumer.bytes());
     cmd
 }
 

@@ -1,70 +1,35 @@
 //! One connection: greeting it, sending a tick's pipeline, sorting the replies.
 
 use super::{
-    Source, Target,
+    LinkFault, Source, Target,
     block::{Block, Step, block, steps_in_order, unpack},
     caps::{self, Caps},
-    commands, decode,
+    census, commands, decode,
+    fault::classify,
 };
 use crate::{
     clock::Clock,
     core::{
+        census::{Answer, Step as CensusStep},
         id::EntryId,
         model::ServerFacts,
-        name::{Name, visible},
+        name::Name,
         sample::{
             Cost, EntryPayload, Fault, Field, GroupDetail, Part, Request, Sample, ScanRequest, ScanSample,
             StreamRequest, StreamSample,
         },
     },
 };
-use redis::{AsyncConnectionConfig, Cmd, ErrorKind, Pipeline, RedisError, Value, aio::MultiplexedConnection};
+use redis::{AsyncConnectionConfig, Cmd, Pipeline, RedisError, Value, aio::MultiplexedConnection};
 use std::{
     borrow::Cow,
     time::{Duration, Instant},
 };
 
-/// Why the server cannot be heard.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum LinkFault {
-    /// No connection could be made.
-    #[error("cannot reach {endpoint}: {why}")]
-    NotReached {
-        /// Where.
-        endpoint: String,
-        /// The system's words.
-        why: String,
-    },
-    /// The server wants a password, another one, or another user.
-    #[error("{endpoint} refuses to let us in: {why}")]
-    Refused {
-        /// Where.
-        endpoint: String,
-        /// The server's words.
-        why: String,
-    },
-    /// It did not answer in time.
-    #[error("{endpoint} did not answer within {seconds} s")]
-    Silent {
-        /// Where.
-        endpoint: String,
-        /// How long it was waited for.
-        seconds: u64,
-    },
-    /// The connection broke.
-    #[error("the connection to {endpoint} broke: {why}")]
-    Broken {
-        /// Where.
-        endpoint: String,
-        /// What broke it.
-        why: String,
-    },
-}
-
 /// A dead host must not keep a person waiting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 /// A server that is busy for so long is shown as gone, and comes back by itself.
-const REPLY_TIMEOUT: Duration = Duration::from_secs(5);
+pub(super) const REPLY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// An open connection.
 pub struct Link {
@@ -112,6 +77,10 @@ impl Link {
             owed: Cost::default(),
         };
         link.greet().await?;
+        if !caps::bears_no_touch(&link.server) {
+            let (_, more) = link.send(&[commands::plain("CLIENT NO-TOUCH OFF")]).await?;
+            link.owed.add(more);
+        }
         if link.server.cluster && link.server.role.as_deref() == Some("replica") && !target.is_cluster() {
             // without it a cluster's replica sends every reader away
             let (_, more) = link.send(&[commands::plain("READONLY")]).await?;
@@ -184,6 +153,20 @@ impl Link {
             largest_reply: weights.into_iter().max().unwrap_or(0),
             server_us: None,
         };
+        Ok((replies, cost))
+    }
+
+    /// The same with what the server spent on it, where it tells its time.
+    pub(super) async fn send_timed(&mut self, mut commands: Vec<Cmd>) -> Result<(Vec<Value>, Cost), LinkFault> {
+        if self.caps.is_denied("TIME") {
+            return self.send(&commands).await;
+        }
+        commands.insert(0, commands::plain("TIME"));
+        commands.push(commands::plain("TIME"));
+        let (mut replies, mut cost) = self.send(&commands).await?;
+        cost.server_us = decode::time_between(&replies);
+        replies.pop();
+        replies.remove(0);
         Ok((replies, cost))
     }
 
@@ -403,20 +386,9 @@ impl Source for Link {
         let fields: Part<Option<Vec<Field>>> = replies.first().map_or(Ok(None), decode::entry);
         Ok(EntryPayload { key: key.clone(), id, fields })
     }
-}
 
-fn classify(endpoint: &str, error: &RedisError) -> LinkFault {
-    let endpoint = endpoint.to_owned();
-    let why = visible(error.detail().map_or_else(|| error.to_string(), str::to_owned).as_bytes());
-    let refused = matches!(error.kind(), ErrorKind::AuthenticationFailed)
-        || matches!(error.code(), Some("WRONGPASS" | "NOAUTH" | "NOPERM"));
-    if error.is_timeout() {
-        LinkFault::Silent { endpoint, seconds: REPLY_TIMEOUT.as_secs() }
-    } else if refused {
-        LinkFault::Refused { endpoint, why }
-    } else if error.is_connection_dropped() {
-        LinkFault::Broken { endpoint, why }
-    } else {
-        LinkFault::NotReached { endpoint, why }
+    async fn census(&mut self, key: &Name, group: &Name, step: &CensusStep) -> Result<(Answer, Cost), LinkFault> {
+        let (replies, cost) = self.send_timed(census::commands_of(key, group, step)).await?;
+        Ok((census::answer(step, &replies), cost))
     }
 }

@@ -2,29 +2,34 @@
 
 mod block;
 mod caps;
+mod census;
 mod cluster;
 mod commands;
 mod decode;
 mod executor;
+mod fault;
 mod link;
 mod planner;
 mod poller;
 pub mod target;
 mod wire;
 
+pub use census::Walker;
 pub use cluster::Cluster;
 pub use decode::weight;
 pub use executor::{Executor, Progress, Stop};
-pub use link::{Link, LinkFault};
+pub use fault::LinkFault;
+pub use link::Link;
 pub use planner::Planner;
 pub use poller::{Order, Plan, Poller, Report};
 pub use target::{Target, TargetError};
 pub use wire::{Wire, connect_owner};
 
 use crate::core::{
+    census::{Answer, Step},
     id::EntryId,
     name::Name,
-    sample::{EntryPayload, Request, Sample},
+    sample::{Cost, EntryPayload, Request, Sample},
 };
 
 /// Where samples come from: a server, a recording, a script in a test.
@@ -40,4 +45,15 @@ pub trait Source {
     /// # Errors
     /// When the server cannot be heard.
     fn entry(&mut self, key: &Name, id: EntryId) -> impl Future<Output = Result<EntryPayload, LinkFault>> + Send;
+
+    /// Takes one step of a census: one round trip.
+    ///
+    /// # Errors
+    /// When the server cannot be heard.
+    fn census(
+        &mut self,
+        key: &Name,
+        group: &Name,
+        step: &Step,
+    ) -> impl Future<Output = Result<(Answer, Cost), LinkFault>> + Send;
 }

@@ -1,6 +1,6 @@
 //! The polling task: owns the connection, keeps the interval, never has two polls in flight, never gives up.
 
-use super::{LinkFault, Source, Target, Wire};
+use super::{LinkFault, Source, Target, Walker, Wire};
 use crate::{
     clock::Clock,
     core::{
@@ -125,9 +125,16 @@ impl Poller {
     async fn poll(&mut self, mut link: Wire, tries: &mut u32) -> Option<LinkFault> {
         let mut next = Instant::now();
         let mut earliest = next;
+        let mut walker = Walker::default();
         loop {
             tokio::select! {
                 () = sleep_until(next) => {}
+                () = sleep_until(walker.due().unwrap_or(next)), if walker.due().is_some_and(|due| due < next) => {
+                    if let Err(fault) = walker.step(&mut link, self.clock).await {
+                        return Some(fault);
+                    }
+                    continue;
+                }
                 order = self.orders.recv() => match order? {
                     // at once, but not so often that a slow server is asked all the time
                     Order::PollNow => {
@@ -145,7 +152,7 @@ impl Poller {
             }
             let start = Instant::now();
             let plan = self.plan.borrow_and_update().clone();
-            let sample = match link.sample(&plan.request).await {
+            let mut sample = match link.sample(&plan.request).await {
                 Ok(sample) => sample,
                 Err(fault) => return Some(fault),
             };
@@ -156,6 +163,8 @@ impl Poller {
             earliest = start + least;
             let interval = plan.interval.max(least);
             next = start + interval;
+            walker.follow(plan.request.census.as_ref(), self.clock);
+            walker.report(&mut sample);
             let scan = plan.request.scan;
             self.reports.send(Report::Sampled(Box::new(sample), scan, interval)).await.ok()?;
         }

@@ -8,9 +8,10 @@ use super::{
 use crate::{
     clock::Clock,
     core::{
+        census::{Answer, Step},
         id::EntryId,
         name::Name,
-        sample::{EntryPayload, Fault, Request, Sample},
+        sample::{Cost, EntryPayload, Fault, Request, Sample},
     },
 };
 use std::time::Duration;
@@ -69,6 +70,13 @@ impl Source for Wire {
         match self {
             Self::Link(link) => link.entry(key, id).await,
             Self::Cluster(cluster) => cluster.entry(key, id).await,
+        }
+    }
+
+    async fn census(&mut self, key: &Name, group: &Name, step: &Step) -> Result<(Answer, Cost), LinkFault> {
+        match self {
+            Self::Link(link) => link.census(key, group, step).await,
+            Self::Cluster(cluster) => cluster.census(key, group, step).await,
         }
     }
 }

@@ -9,9 +9,10 @@ use pelwatch::clock::Clock;
 use pelwatch::core::id::EntryId;
 use pelwatch::core::name::Name;
 use pelwatch::core::store::{Focus, GroupState, Settings, Store, StreamState};
+use pelwatch::core::time::Mono;
 use pelwatch::report::Reading;
 use pelwatch::source::target::Parts;
-use pelwatch::source::{Link, Source, Target};
+use pelwatch::source::{Link, Source, Target, Walker};
 use redis::{FromRedisValue, Value};
 use tokio::runtime::{Builder, Runtime};
 
@@ -55,6 +56,7 @@ pub struct Watcher {
     pub depth: Depth,
     reading: Reading,
     clock: Clock,
+    walker: Walker,
     /// Samples that the last look took.
     pub rounds: u64,
 }
@@ -62,7 +64,13 @@ pub struct Watcher {
 impl Watcher {
     pub fn new(depth: Depth, eye: &Eye) -> Self {
         let settings = Settings { keys: vec![Name::from("k")], ..Settings::default() };
-        Self { depth, reading: Reading::new(settings, eye.clock), clock: eye.clock, rounds: 0 }
+        Self {
+            depth,
+            reading: Reading::new(settings, eye.clock),
+            clock: eye.clock,
+            walker: Walker::default(),
+            rounds: 0,
+        }
     }
 
     pub fn store(&self) -> &Store {
@@ -88,10 +96,24 @@ impl Watcher {
             }
         };
         let request = self.store().wants(&focus, self.clock.mono());
-        let sample = eye.runtime.block_on(eye.link.sample(&request)).unwrap();
+        let mut sample = eye.runtime.block_on(eye.link.sample(&request)).unwrap();
+        self.walker.follow(request.census.as_ref(), self.clock);
+        self.walker.report(&mut sample);
         let now = self.clock.now();
         self.reading.store.fold(sample, request.scan.as_ref(), now, false);
         self.rounds = 1;
+    }
+
+    /// One step of the census that the last look asked for, without the rest after it; false when there is none to take.
+    pub fn step(&mut self, eye: &mut Eye) -> bool {
+        let wanted = self.walker.due().is_some();
+        eye.runtime.block_on(self.walker.step(&mut eye.link, self.clock)).unwrap();
+        wanted
+    }
+
+    /// The present moment, as this watcher counts.
+    pub fn now(&self) -> Mono {
+        self.clock.mono()
     }
 }
 

@@ -141,6 +141,7 @@ impl World {
             server: request.server.then(|| self.server.clone()),
             denied: Vec::new(),
             cluster: self.cluster.clone(),
+            census: None,
             cost: Cost {
                 commands: 7,
                 round_trips: 1,

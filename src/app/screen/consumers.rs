@@ -9,7 +9,7 @@ use crate::{
     core::{
         model::{ConsumerFacts, FATAL_DELIVERIES, PendingRow},
         name::Name,
-        store::{GroupState, StreamState},
+        store::{Extreme, GroupState, StreamState},
         time::{Mono, Now, age},
     },
 };
@@ -61,7 +61,7 @@ pub fn view(app: &App, stream: &StreamState, group: &GroupState, now: Now) -> (T
         selected: (total > 0 && app.pane == Pane::Consumers).then_some(index),
         hidden,
     };
-    let holders = group.consumers.iter().flatten().filter(|consumer| consumer.pending > 0).count();
+    let holders = group.holders().map_or("?".to_owned(), |holders| holders.to_string());
     let number =
         vec![bold(group.facts.consumers.to_string(), Tone::Plain), span(format!(", {holders} holding"), Tone::Dim)];
     let empty = match (&group.consumers_fault, total) {
@@ -103,15 +103,19 @@ fn consumer_row(
         .filter_map(|row| row.idle_ms)
         .map(|ms| ms + passed)
         .collect();
-    let oldest = ages.iter().copied().max();
-    let whole = ages.len() as i64 >= pending;
+    let walked = name.and_then(|name| match group.oldest_idle_of(name, now.mono) {
+        Extreme::Exact(found) => found.map(|(ms, _)| ms),
+        _ => None,
+    });
+    let oldest = walked.or(ages.iter().copied().max());
+    let whole = walked.is_some() || ages.len() as i64 >= pending;
     let oldest_cell = match oldest {
         Some(ms) if whole => span(age(ms), heat(ms)),
         Some(ms) => span(format!("≥{}", age(ms)), heat(ms)),
         None if pending == 0 => span("", Tone::Dim),
         None => span("?", Tone::Dim),
     };
-    let tries = name.and_then(|name| group.pel.max_deliveries_of(name).value());
+    let tries = name.and_then(|name| group.max_deliveries_of(name));
     let mut cells = vec![
         shown,
         span(pending.to_string(), if pending == 0 { Tone::Dim } else { Tone::Plain }),

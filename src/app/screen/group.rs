@@ -1,7 +1,7 @@
 //! One group: strip, consumers, symptoms, and the lag over time.
 
 use super::{
-    Line, Series, SymptomsView, Table, Tone, bold, chart, consumers,
+    Line, Series, SymptomsView, Table, Tone, bold, census, chart, consumers,
     overview::{fault_words, is_old, lag_cell, oldest_cell},
     span, strip, symptoms,
 };
@@ -73,7 +73,7 @@ pub fn view(app: &App, key: &Name, name: &Name, now: Now) -> GroupView {
             None => numbers(app, stream, group, now),
         },
         old,
-        strip: strip::lines(app, stream, group, now),
+        strip: strip::lines(app, stream, group, now).into_iter().chain(census::line(group, now)).collect(),
         zoom: app.zoom,
         consumers_number: consumers.1,
         consumers_empty: consumers.2,

@@ -1,6 +1,7 @@
 //! The view model: all that the panes show, computed from the program's state and the moment. Draw functions read this and
 //! nothing else.
 
+mod census;
 mod chart;
 mod consumers;
 mod dialog;

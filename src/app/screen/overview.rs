@@ -95,6 +95,7 @@ fn why_empty(app: &App) -> Vec<Line> {
         return vec![
             line(&format!("Streams cannot be looked for: {}.", fault.words())),
             vec![span("Name them: pelwatch --stream NAME", Tone::Dim)],
+            vec![span(format!("Or have it allowed: {}", acl_line("*")), Tone::Dim)],
         ];
     }
     if store.discovery.complete {
@@ -129,9 +130,10 @@ pub fn is_old(stream: &StreamState) -> bool {
 /// Why numbers of a group are old or lacking, in words.
 pub fn fault_words(stream: &StreamState, group: &GroupState) -> Option<String> {
     let said = |command: &str, fault: &Fault| format!("{command}: {}", fault.words());
-    match (&stream.state, &stream.groups_fault) {
-        (RowState::Fault(fault), _) => Some(fault.words()),
-        (_, Some(fault)) => Some(said("XINFO GROUPS", fault)),
+    match (&stream.state, &stream.groups_fault, &stream.facts_fault) {
+        (RowState::Fault(fault), ..) => Some(fault.words()),
+        (_, Some(fault), _) => Some(said("XINFO GROUPS", fault)),
+        (.., Some(fault)) => Some(said("XINFO STREAM", fault)),
         _ => {
             let pel = group.pel_fault.as_ref().map(|fault| said("XPENDING", fault));
             pel.or_else(|| group.consumers_fault.as_ref().map(|fault| said("XINFO CONSUMERS", fault)))
@@ -279,6 +281,11 @@ fn drain_cell(group: &GroupState) -> Span {
     }
 }
 
+/// What an administrator may type so that everything can be seen and nothing written.
+fn acl_line(keys: &str) -> String {
+    format!("ACL SETUSER NAME '~{keys}' +@read +@connection +info +time +multi +exec")
+}
+
 /// Why there is nothing to judge, in a sentence; the server's own words where it gave any.
 fn why_no_group(stream: &StreamState) -> String {
     let server = |fault: &Fault| match fault {
@@ -291,6 +298,9 @@ fn why_no_group(stream: &StreamState) -> String {
             "There is no such key. It shows up by itself when it is created.".to_owned()
         }
         (RowState::Fault(Fault::WrongType), _) => "The key holds something that is not a stream.".to_owned(),
+        (RowState::Fault(fault @ Fault::Denied(_)), _) => {
+            format!("It cannot be read; {}. To allow it: {}", server(fault), acl_line(&stream.key.shown()))
+        }
         (RowState::Fault(fault), _) => format!("It cannot be read; {}", server(fault)),
         (RowState::Ok, Some(fault)) => format!("Its groups cannot be read; {}", server(fault)),
         (RowState::Ok, None) if stream.groups.is_empty() => {
@@ -313,5 +323,9 @@ fn details(row: &Row) -> (Line, Vec<SymptomItem>, String) {
         bold(group.name().shown(), Tone::Plain),
     ];
     let findings = group.judgement.findings.iter().chain(&row.stream.findings);
-    (title, findings.map(|finding| symptoms::item(finding, false)).collect(), symptoms::note(&group.judgement))
+    (
+        title,
+        findings.map(|finding| symptoms::item(finding, false)).collect(),
+        symptoms::note(&group.judgement, fault_words(row.stream, group).as_deref()),
+    )
 }

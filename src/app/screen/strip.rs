@@ -19,7 +19,10 @@ use crate::{
 
 pub fn lines(app: &App, stream: &StreamState, group: &GroupState, now: Now) -> Vec<Line> {
     let room = usize::from(app.size.0).saturating_sub(4).max(10);
-    let Some(facts) = &stream.facts else { return Vec::new() };
+    let Some(facts) = &stream.facts else {
+        let refused = stream.facts_fault.as_ref().map(|fault| format!("XINFO STREAM: {}", fault.words()));
+        return vec![vec![span(refused.unwrap_or_default(), Tone::Warn)]];
+    };
     if facts.length == 0 && group.facts.pending == 0 {
         return vec![
             vec![span("The stream is empty.", Tone::Dim)],
@@ -30,12 +33,11 @@ pub fn lines(app: &App, stream: &StreamState, group: &GroupState, now: Now) -> V
     }
     let cells = group.cells(stream);
     if cells.is_empty() && app.zoom != Zoom::Stream {
-        return vec![
-            vec![span("fetching the entries …", Tone::Dim)],
-            Vec::new(),
-            Vec::new(),
-            counts(stream, facts, group),
-        ];
+        let why = match &stream.range_fault {
+            Some(fault) => span(format!("the entries cannot be shown: XRANGE: {}", fault.words()), Tone::Warn),
+            None => span("fetching the entries …", Tone::Dim),
+        };
+        return vec![vec![why], Vec::new(), Vec::new(), counts(stream, facts, group)];
     }
     let picked = (app.pane == Pane::Strip).then_some(app.entry.unwrap_or(group.facts.cursor));
     let look = Look { group, picked, now: now.mono, room };

@@ -2,7 +2,7 @@
 
 use super::{
     Line, Span, Tone, bold,
-    overview::{level_mark, level_tone},
+    overview::{fault_words, level_mark, level_tone},
     span,
 };
 use crate::core::{
@@ -49,7 +49,8 @@ pub fn item(finding: &Finding, selected: bool) -> SymptomItem {
 /// Quiet checks named in a row of their own; the rest is counted.
 const NAMED: usize = 3;
 
-pub fn note(judgement: &Judgement) -> String {
+/// What is quiet, and what cannot tell: for lack of data, or of what the server refuses.
+pub fn note(judgement: &Judgement, refused: Option<&str>) -> String {
     let mut parts = Vec::new();
     let quiet = &judgement.quiet;
     if quiet.len() > NAMED {
@@ -58,7 +59,8 @@ pub fn note(judgement: &Judgement) -> String {
         parts.push(format!("✓ {} quiet", quiet.join(", ")));
     }
     if !judgement.waiting.is_empty() {
-        parts.push(format!("… not enough data yet: {}", judgement.waiting.join(", ")));
+        let why = refused.map_or("not enough data yet".to_owned(), |refused| format!("cannot tell ({refused})"));
+        parts.push(format!("… {why}: {}", judgement.waiting.join(", ")));
     }
     parts.join("  ")
 }
@@ -69,10 +71,11 @@ pub fn view(stream: &StreamState, group: &GroupState, selected: Option<usize>) -
         all.enumerate().map(|(index, finding)| item(finding, selected == Some(index))).collect();
     let worst = group.judgement.level();
     let number = match (worst, items.len()) {
-        (_, 0) => vec![span("all quiet", Tone::Dim)],
+        (_, 0) if group.judgement.waiting.is_empty() => vec![span("all quiet", Tone::Dim)],
+        (_, 0) => vec![span("nothing found so far", Tone::Dim)],
         (Some(level), 1) => vec![bold("1 finding", level_tone(level))],
         (Some(level), n) => vec![bold(format!("{n} findings"), level_tone(level))],
         (None, n) => vec![span(n.to_string(), Tone::Info)],
     };
-    SymptomsView { number, items, note: note(&group.judgement) }
+    SymptomsView { number, items, note: note(&group.judgement, fault_words(stream, group).as_deref()) }
 }

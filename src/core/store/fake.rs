@@ -3,11 +3,15 @@
 
 use super::{Focus, Settings, Store};
 use crate::core::{
+    census::{Answer, Step, Walk},
     id::EntryId,
     known::Known,
     model::{ConsumerFacts, GroupFacts, PendingRow, PendingSummary, StreamFacts},
     name::Name,
-    sample::{Fault, GroupDetail, GroupRequest, PageRequest, RangeIds, RangeRequest, Request, Sample, StreamSample},
+    sample::{
+        CensusSample, Fault, GroupDetail, GroupRequest, PageRequest, RangeIds, RangeRequest, Request, Sample,
+        StreamSample,
+    },
     time::{Mono, Now},
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,6 +54,9 @@ pub(super) struct Fake {
     pub now: Mono,
     /// All that it was asked.
     pub asked: Vec<Request>,
+    /// The census under way, and how many steps it takes between two ticks.
+    pub walk: Option<Walk>,
+    pub census_steps: usize,
 }
 
 impl Fake {
@@ -66,6 +73,8 @@ impl Fake {
             missing: false,
             now: Mono(0),
             asked: Vec::new(),
+            walk: None,
+            census_steps: 5,
         }
     }
 
@@ -222,7 +231,38 @@ impl Fake {
                 details: asked.groups.iter().map(|group| self.detail(group)).collect(),
             }
         });
-        Sample { at: self.now, streams: streams.collect(), ..Sample::default() }
+        let streams = streams.collect();
+        Sample { at: self.now, streams, census: self.census(request), ..Sample::default() }
+    }
+
+    /// What a walker between the ticks reports: all steps are of this moment.
+    fn census(&mut self, request: &Request) -> Option<Box<CensusSample>> {
+        let Some(asked) = &request.census else {
+            self.walk = None;
+            return None;
+        };
+        if !self.walk.as_mut().is_some_and(|walk| walk.follow(asked)) {
+            self.walk = Some(Walk::new(asked.clone(), self.now));
+        }
+        let mut walk = self.walk.take()?;
+        for _ in 0..self.census_steps {
+            let Some(step) = walk.next(self.now) else { break };
+            let group = self.groups.get(&asked.group);
+            let answer = match (&step, group) {
+                (Step::Page(_), None) => Answer::Page(Err(Fault::NoGroup)),
+                (Step::Page(page), Some(group)) => Answer::Page(Ok(self.page(group, page))),
+                (Step::Older(_), _) => Answer::Page(Err(Fault::Other("not asked of this server".to_owned()))),
+                (Step::Look(ids), _) => Answer::There(ids.iter().map(|id| Some(self.entries.contains(id))).collect()),
+                (Step::Confirm(ids), _) => {
+                    let pending = |id| group.is_some_and(|group| group.pel.contains_key(id));
+                    Answer::There(ids.iter().map(|id| Some(pending(id))).collect())
+                }
+            };
+            walk.take(&step, answer, 500, self.now);
+        }
+        let tally = walk.tally().clone();
+        self.walk = Some(walk);
+        Some(Box::new(CensusSample { key: asked.key.clone(), group: asked.group.clone(), tally }))
     }
 
     /// One tick of a watcher, a second after the last.

@@ -40,6 +40,9 @@ impl Store {
         if let Some(found) = sample.scan {
             self.fold_scan(found, scanned, sample.at);
         }
+        if let Some(found) = sample.census {
+            self.fold_census(*found, sample.at);
+        }
         self.ticks += 1;
         self.sampled = Some(now);
         symptoms::remember(self, now);
@@ -53,7 +56,16 @@ impl Store {
         match sample.facts {
             Ok(facts) => self.fold_facts(&mut stream, facts, at, now),
             Err(Fault::Unasked) => {}
+            Err(fault @ Fault::Denied(_)) if sample.groups.is_ok() => {
+                stream.state = RowState::Ok;
+                stream.facts = None;
+                stream.window = Window::default();
+                stream.facts_fault = Some(fault);
+            }
             Err(fault) => self.lose_stream(&mut stream, fault, now),
+        }
+        if let Some((_, range)) = sample.ranges.last() {
+            stream.range_fault = range.as_ref().err().cloned();
         }
         stream.apart = stream.at < at || !sample.consistent;
         if stream.is_ok() {
@@ -65,7 +77,10 @@ impl Store {
             for detail in sample.details {
                 self.fold_detail(&mut stream, detail, at, now, full);
             }
-            stream.groups.values_mut().for_each(|group| group.settle(self.settings.gone_after_ms));
+            stream.groups.values_mut().for_each(|group| {
+                group.settle(self.settings.gone_after_ms);
+                group.check_census();
+            });
             let gone: Vec<_> = stream.groups.values().map(|group| group.payload_gone(&stream)).collect();
             stream.groups.values_mut().zip(gone).for_each(|(group, gone)| group.remember_gone(gone));
         }
@@ -112,6 +127,7 @@ impl Store {
             stream.entry_bytes = (facts.reply_bytes.saturating_sub(300) / 2).max(32);
         }
         stream.state = RowState::Ok;
+        stream.facts_fault = None;
         stream.facts = Some(facts);
         stream.at = at;
     }
@@ -165,12 +181,18 @@ impl Store {
         full: bool,
     ) {
         stream.groups_fault = None;
-        let Some(facts) = stream.facts.clone() else { return };
         let gone: Vec<Name> =
             stream.groups.keys().filter(|name| !groups.iter().any(|group| group.name == **name)).cloned().collect();
         for name in gone {
             self.lose_group(stream, &name, now);
         }
+        let Some(facts) = stream.facts.clone() else {
+            for new in groups {
+                self.fold_alone(stream, new, at, now);
+            }
+            outdate(stream, full);
+            return;
+        };
         let near = groups.iter().map(|group| group.cursor).min().unwrap_or_default();
         let fetched: Vec<_> =
             ranges.iter().filter_map(|(request, part)| Some((*request, part.as_ref().ok()?))).collect();
@@ -182,10 +204,17 @@ impl Store {
         for new in groups {
             self.fold_group(stream, &facts, new, family, at, now);
         }
-        // the rounds of a full reading add up; between ticks of the screen rows grow old
-        for group in stream.groups.values_mut().filter(|group| !full && group.facts.pending > 0) {
-            group.pel.outdate(group.facts.pending);
+        outdate(stream, full);
+    }
+
+    /// A group of a stream whose own facts are refused: what XINFO GROUPS says, and the server's word on its lag.
+    fn fold_alone(&mut self, stream: &mut StreamState, new: GroupFacts, at: Mono, now: Now) {
+        if let Some(old) = stream.groups.get(&new.name).filter(|group| !group.anew).map(|group| group.facts.clone()) {
+            self.watch_cursor(stream, None, &old, &new, now);
         }
+        let group = stream.groups.entry(new.name.clone()).or_insert_with(|| GroupState::new(new.clone(), at));
+        group.lag = lag::unchecked(&new);
+        group.take(new, None, at);
     }
 
     fn fold_group(
@@ -201,7 +230,7 @@ impl Store {
             stream.groups.get(&new.name).filter(|group| !group.anew).map(|group| (group.facts.clone(), group.drift));
         let apart = stream.apart;
         if let Some((old, _)) = &before {
-            self.watch_cursor(stream, facts, old, &new, now);
+            self.watch_cursor(stream, Some(facts), old, &new, now);
         }
         let group = stream.groups.entry(new.name.clone()).or_insert_with(|| GroupState::new(new.clone(), at));
         let count = stream.window.count_after(new.cursor, facts);
@@ -238,24 +267,13 @@ impl Store {
             }
             group.seen_before = Some((facts.clone(), new.clone()));
         }
-        group.history.push(at, (!stale).then_some(facts), &new, &group.lag);
-        group.anew = false;
-        if new.pending == 0 {
-            let old = std::mem::take(&mut group.pel);
-            group.pel.set_empty(at);
-            group.follow(&old, at);
-        } else {
-            group.pel.check(new.pending);
-        }
-        group.facts = new;
-        group.at = at;
-        group.fault = None;
+        group.take(new, (!stale).then_some(facts), at);
     }
 
     fn watch_cursor(
         &mut self,
         stream: &mut StreamState,
-        facts: &StreamFacts,
+        facts: Option<&StreamFacts>,
         old: &GroupFacts,
         new: &GroupFacts,
         now: Now,
@@ -278,7 +296,7 @@ impl Store {
         }
         // entries-read turns nil on a move by hand; past a tombstone it does so on a read, too (server-facts 3.1)
         let forgot = matches!((old.entries_read, new.entries_read), (Known::Is(_), Known::Undetermined));
-        let tombstone = facts.max_deleted.value().is_some_and(|id| id >= old.cursor);
+        let tombstone = facts.is_none_or(|facts| facts.max_deleted.value().is_some_and(|id| id >= old.cursor));
         if new.cursor > old.cursor && forgot && !tombstone && !stream.apart {
             let text = format!(
                 "the cursor of {} jumped from {} to {}: entries between may never be delivered to it",
@@ -379,5 +397,12 @@ impl Store {
                 || !matches!(stream.state, RowState::Fault(Fault::Missing | Fault::WrongType))
         });
         self.discovery = Discovery { complete: true, finished: Some(at), ..Discovery::default() };
+    }
+}
+
+/// The rounds of a full reading add up; between ticks of the screen rows grow old.
+fn outdate(stream: &mut StreamState, full: bool) {
+    for group in stream.groups.values_mut().filter(|group| !full && group.facts.pending > 0) {
+        group.pel.outdate(group.facts.pending);
     }
 }

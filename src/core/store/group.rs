@@ -1,6 +1,6 @@
 //! One group over time.
 
-use super::{Extreme, Pel, Settings, StreamState};
+use super::{Census, Extreme, Pel, Settings, StreamState};
 use crate::core::{
     history::{History, Rates},
     id::EntryId,
@@ -68,6 +68,8 @@ pub struct GroupState {
     pub summary: Option<PendingSummary>,
     /// Pending rows known.
     pub pel: Pel,
+    /// Walks over the whole PEL, where it is too large to be read at once.
+    pub census: Census,
     /// What was said of lost payloads when the pending rows were last of the same moment as the stream.
     gone: Option<(i64, bool)>,
     /// Why they could not be fetched.
@@ -115,6 +117,7 @@ impl GroupState {
             consumers_at: at,
             summary: None,
             pel: Pel::default(),
+            census: Census::new(at),
             gone: None,
             pel_fault: None,
             redeliveries: VecDeque::new(),
@@ -146,6 +149,18 @@ impl GroupState {
         }
     }
 
+    /// Consumers that hold entries; `None` where that cannot be told.
+    pub fn holders(&self) -> Option<usize> {
+        if let Some(consumers) = &self.consumers {
+            return Some(consumers.iter().filter(|consumer| consumer.pending > 0).count());
+        }
+        if let Some(summary) = &self.summary {
+            return Some(summary.holders.len());
+        }
+        let owners: BTreeSet<_> = self.pel.rows.iter().filter_map(|row| row.owner.as_ref()).collect();
+        self.pel.complete.then_some(owners.len())
+    }
+
     /// Rates over the last seconds.
     pub fn rates(&self) -> Rates {
         self.history.rates(RATE_WINDOW_MS)
@@ -154,7 +169,12 @@ impl GroupState {
     /// The longest idle time of a pending entry at `now`, in milliseconds.
     pub fn oldest_idle(&self, now: Mono) -> Extreme {
         let passed = now.since(self.pel.at) as i64;
-        match self.pel.oldest_idle() {
+        let found = match (self.pel.oldest_idle(), self.oldest_of_census()) {
+            // the rows may hold an older one still, if somebody set its idle time by hand
+            (Extreme::AtLeast(ms, id), Some(found)) => Extreme::Exact(Some(found.max((ms, id)))),
+            (found, _) => found,
+        };
+        match found {
             Extreme::Exact(found) => Extreme::Exact(found.map(|(ms, id)| (ms.saturating_add(passed), id))),
             Extreme::AtLeast(ms, id) => Extreme::AtLeast(ms.saturating_add(passed), id),
             Extreme::Unknown => Extreme::Unknown,
@@ -172,7 +192,12 @@ impl GroupState {
         }
         let fates: Vec<Option<bool>> = self.pel.rows.iter().map(|row| stream.has_entry(row.id)).collect();
         let gone = fates.iter().filter(|fate| **fate == Some(false)).count() as i64;
-        Some((gone, self.pel.complete && !stream.apart && !fates.contains(&None)))
+        match &self.census.done {
+            Some(done) if !self.pel.complete => {
+                Some((done.gone.max(gone).min(self.facts.pending), done.unsure == 0 && gone <= done.gone))
+            }
+            _ => Some((gone, self.pel.complete && !stream.apart && !fates.contains(&None))),
+        }
     }
 
     pub(super) fn remember_gone(&mut self, gone: Option<(i64, bool)>) {
@@ -224,7 +249,24 @@ impl GroupState {
 
     /// Forgets what this session saw of a group of that name: its stream was created again.
     pub(super) fn restart(&mut self) {
-        *self = Self::new(self.facts.clone(), self.at);
+        let census = self.census.anew();
+        *self = Self { census, ..Self::new(self.facts.clone(), self.at) };
+    }
+
+    /// Takes its element of XINFO GROUPS in, beside the stream as it was at that moment, where it was read.
+    pub(super) fn take(&mut self, facts: GroupFacts, stream: Option<&StreamFacts>, at: Mono) {
+        self.history.push(at, stream, &facts, &self.lag);
+        self.anew = false;
+        if facts.pending == 0 {
+            let old = std::mem::take(&mut self.pel);
+            self.pel.set_empty(at);
+            self.follow(&old, at);
+        } else {
+            self.pel.check(facts.pending);
+        }
+        self.facts = facts;
+        self.at = at;
+        self.fault = None;
     }
 
     /// Takes new pending rows in and notes what left, changed hands or was delivered again.

@@ -1,5 +1,6 @@
 //! The state store: everything known, folded from samples. One writer (`fold`), many readers.
 
+mod census;
 mod cluster;
 mod fold;
 mod group;
@@ -7,6 +8,8 @@ mod pel;
 mod vanished;
 mod wants;
 
+#[cfg(test)]
+mod denied_tests;
 #[cfg(test)]
 mod fake;
 #[cfg(test)]
@@ -20,11 +23,13 @@ mod wants_tests;
 #[cfg(test)]
 mod window_tests;
 
+pub use census::Census;
 pub use group::{GroupState, Redelivery};
 pub use pel::{Extreme, Pel};
 pub use wants::{Depth, Focus};
 
 use super::{
+    census::Limits,
     cluster::ClusterFacts,
     event::Event,
     id::EntryId,
@@ -55,6 +60,8 @@ pub struct Settings {
     pub gone_after_ms: i64,
     /// Symptoms switched off by id.
     pub quiet: Vec<String>,
+    /// What walking whole PELs in the background may cost; none a second means no walks.
+    pub census: Limits,
 }
 
 impl Default for Settings {
@@ -66,6 +73,7 @@ impl Default for Settings {
             pel_limit: 1000,
             gone_after_ms: 60_000,
             quiet: Vec::new(),
+            census: Limits::default(),
         }
     }
 }
@@ -95,6 +103,10 @@ pub struct StreamState {
     pub at: Mono,
     /// The groups were last read at another moment than the facts: the one cannot be held against the other.
     pub apart: bool,
+    /// XINFO STREAM is refused although its groups may be seen: they stand there without what the stream would add.
+    pub facts_fault: Option<Fault>,
+    /// The entries of the stream may not be read.
+    pub range_fault: Option<Fault>,
     /// XINFO GROUPS failed although the stream is there.
     pub groups_fault: Option<Fault>,
     /// Its groups, by name.
@@ -157,6 +169,8 @@ pub struct Store {
     pub cluster: Option<ClusterFacts>,
     /// Discovery.
     pub discovery: Discovery,
+    /// Stream and group whose PEL was walked last.
+    walked: Option<(Name, Name)>,
     /// When the running full reading began.
     reading_since: Mono,
 }

@@ -136,6 +136,11 @@ impl Pel {
         self.complete || !self.known.is_empty()
     }
 
+    /// The row of an entry, if it was fetched.
+    pub fn row(&self, id: EntryId) -> Option<&PendingRow> {
+        self.rows.binary_search_by_key(&id, |row| row.id).ok().and_then(|index| self.rows.get(index))
+    }
+
     /// Rows of one consumer; `None` asks for the unowned ones.
     pub fn of<'a>(&'a self, owner: Option<&'a Name>) -> impl Iterator<Item = &'a PendingRow> {
         self.rows.iter().filter(move |row| row.owner.as_ref() == owner)

@@ -1,6 +1,6 @@
 //! What the next tick should ask for. Pure, so that the cost of watching is decided and tested here.
 
-use super::{GroupState, RowState, Store, StreamState};
+use super::{GroupState, RowState, Store, StreamState, census::SWEPT_FROM};
 use crate::core::{
     id::EntryId,
     lag::LagKind,
@@ -71,8 +71,10 @@ const FIRST_STEPS: usize = 20;
 const WHOLE_ROUNDS: usize = 8;
 /// Names of connections are asked for again after so long.
 const CLIENTS_MS: u64 = 10_000;
-/// A key of the wrong type is looked at again every so many ticks.
+/// A key of the wrong type, or one that may not be looked at, is looked at again every so many ticks.
 const WRONG_TYPE_TICKS: u64 = 10;
+/// A command that was refused is tried again every so many ticks.
+const DENIED_TICKS: u64 = 30;
 
 impl Store {
     /// What the next tick should ask for.
@@ -89,11 +91,16 @@ impl Store {
             scan: self.scan_request(now),
             clients: self.clients_due(now),
             server: self.ticks.is_multiple_of(10) || self.server.role.as_deref() == Some("replica"),
+            census: self.census_request(focus, now),
         }
     }
 
     /// XINFO STREAM carries the first and the last entry whole: where they are large it is asked for twice a minute (case 58).
-    fn facts_due(stream: &StreamState, now: Mono) -> bool {
+    fn facts_due(&self, stream: &StreamState, now: Mono) -> bool {
+        let again = self.ticks.is_multiple_of(DENIED_TICKS);
+        if stream.facts_fault.is_some() {
+            return again;
+        }
         let large = stream.facts.as_ref().is_some_and(|facts| facts.reply_bytes > LARGE_FACTS);
         !large || !stream.is_ok() || now.since(stream.at) >= LARGE_FACTS_MS
     }
@@ -143,7 +150,9 @@ impl Store {
 
     fn is_due(&self, stream: &StreamState, focus: &Focus) -> bool {
         match stream.state {
-            RowState::Fault(Fault::WrongType) => *focus == Focus::All || self.ticks.is_multiple_of(WRONG_TYPE_TICKS),
+            RowState::Fault(Fault::WrongType | Fault::Denied(_)) => {
+                *focus == Focus::All || self.ticks.is_multiple_of(WRONG_TYPE_TICKS)
+            }
             _ => true,
         }
     }
@@ -175,11 +184,11 @@ impl Store {
         glances.retain(|(key, name)| {
             let mine = *key == stream.key;
             if let Some(group) = stream.groups.get(name).filter(|_| mine) {
-                groups.push(glance(group));
+                groups.push(self.without_refused(group, glance(group)));
             }
             !mine
         });
-        StreamRequest { key: stream.key.clone(), facts: Self::facts_due(stream, now), groups, ranges }
+        StreamRequest { key: stream.key.clone(), facts: self.facts_due(stream, now), groups, ranges }
     }
 
     /// The groups in the background whose turn it is, those looked into longest ago first. Those with nothing pending, too: by
@@ -213,6 +222,7 @@ impl Store {
 
     fn page_request(&self, stream: &StreamState, group: &GroupState, open: &[Name]) -> GroupRequest {
         let mut pages = vec![page(EntryId::MIN, EntryId::MAX, PAGE_ROWS, None)];
+        pages.extend(still_oldest(group));
         if group.facts.pending > PAGE_ROWS as i64 {
             let cursor = group.facts.cursor;
             let from = stream.window.ids().rev().filter(|id| *id <= cursor).nth(PAGE_ROWS).unwrap_or(EntryId::MIN);
@@ -223,12 +233,29 @@ impl Store {
                 open.iter().take(3).map(|name| page(EntryId::MIN, EntryId::MAX, PAGE_ROWS, Some(name.clone()))),
             );
         }
-        GroupRequest {
-            name: group.name().clone(),
-            consumers: self.consumers_due(group),
-            summary: group.facts.pending > PAGE_ROWS as i64 || group.facts.consumers > MANY_CONSUMERS,
-            pages,
+        self.without_refused(
+            group,
+            GroupRequest {
+                name: group.name().clone(),
+                consumers: self.consumers_due(group),
+                summary: group.facts.pending > PAGE_ROWS as i64 || group.facts.consumers > MANY_CONSUMERS,
+                pages,
+            },
+        )
+    }
+
+    /// What was refused is not asked for again with every tick.
+    fn without_refused(&self, group: &GroupState, mut request: GroupRequest) -> GroupRequest {
+        let refused = |fault: &Option<Fault>| matches!(fault, Some(Fault::Denied(_)));
+        if self.ticks.is_multiple_of(DENIED_TICKS) {
+            return request;
         }
+        request.consumers &= !refused(&group.consumers_fault);
+        if refused(&group.pel_fault) {
+            request.summary = false;
+            request.pages.clear();
+        }
+        request
     }
 
     fn full_request(&self, group: &GroupState) -> GroupRequest {
@@ -236,8 +263,16 @@ impl Store {
             name: group.name().clone(),
             consumers: group.facts.consumers <= MOST_CONSUMERS,
             summary: true,
-            pages: self.full_page(group).into_iter().collect(),
+            pages: self.full_pages(group),
         }
+    }
+
+    fn full_pages(&self, group: &GroupState) -> Vec<PageRequest> {
+        let mut pages: Vec<PageRequest> = self.full_page(group).into_iter().collect();
+        if pages.first().is_some_and(|page| page.from == EntryId::MIN) {
+            pages.extend(still_oldest(group));
+        }
+        pages
     }
 
     /// The next page of a full reading; `None` when it is done.
@@ -273,7 +308,8 @@ impl Store {
             return Vec::new();
         };
         // an entry that alone is larger than a reply may be is never fetched by itself
-        if facts.length <= 0 || !stream.is_ok() || stream.entry_bytes > REPLY_BYTES {
+        let refused = matches!(stream.range_fault, Some(Fault::Denied(_))) && !self.ticks.is_multiple_of(DENIED_TICKS);
+        if facts.length <= 0 || !stream.is_ok() || refused || stream.entry_bytes > REPLY_BYTES {
             return Vec::new();
         }
         let unsure = stream.groups.values().any(|group| group.lag.kind != LagKind::Exact);
@@ -337,11 +373,18 @@ fn page(from: EntryId, to: EntryId, count: usize, consumer: Option<Name>) -> Pag
     PageRequest { from, to, count, consumer }
 }
 
+/// The entries that a census found to be the oldest, one by one: 2 us each.
+fn still_oldest(group: &GroupState) -> impl Iterator<Item = PageRequest> {
+    group.census.candidates().into_iter().map(|id| page(id, id, 1, None))
+}
+
 fn glance(group: &GroupState) -> GroupRequest {
     GroupRequest {
         name: group.name().clone(),
         consumers: group.facts.consumers <= MANY_CONSUMERS,
-        summary: group.facts.consumers > MANY_CONSUMERS,
-        pages: vec![page(EntryId::MIN, EntryId::MAX, GLANCE_ROWS, None)],
+        summary: group.facts.consumers > MANY_CONSUMERS || group.facts.pending >= SWEPT_FROM,
+        pages: std::iter::once(page(EntryId::MIN, EntryId::MAX, GLANCE_ROWS, None))
+            .chain(still_oldest(group))
+            .collect(),
     }
 }

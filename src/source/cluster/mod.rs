@@ -10,11 +10,12 @@ use super::{Link, LinkFault, Source, Target, commands};
 use crate::{
     clock::Clock,
     core::{
+        census::{Answer, Step},
         cluster::{ClusterFacts, NodeFacts},
         id::EntryId,
         model::{LagFamily, ServerFacts},
         name::Name,
-        sample::{EntryPayload, Fault, Request, Sample},
+        sample::{Cost, EntryPayload, Fault, Request, Sample},
         time::Mono,
     },
 };
@@ -101,12 +102,6 @@ impl Cluster {
     /// The same, waiting longer for each node.
     pub fn patient(self) -> Self {
         Self { patient: true, ..self }
-    }
-
-    /// The open link to the node that serves a key, where nothing is under way on it.
-    pub fn link(&mut self, key: &Name) -> Option<&mut Link> {
-        let place = self.slots.owner(slots::slot(key.bytes()))?;
-        self.nodes.get_mut(&place.name())?.link()
     }
 
     fn node(&mut self, place: &Place) -> &mut Node {
@@ -321,7 +316,9 @@ impl Source for Cluster {
             }
             node.start(Job { entry: Some((key.clone(), id, asking)), ..Job::default() }, clock);
             let Some(done) = node.wait(ENTRY_PATIENCE).await else { return away(silent) };
-            node.note(&done, clock, patient);
+            if done.answer.is_err() {
+                node.note(&done, clock, patient);
+            }
             let host = node.host().to_owned();
             match done.answer.map(|answer| answer.entry.unwrap_or(Ok(None))) {
                 Err(fault) => return away(fault.to_string()),
@@ -333,5 +330,27 @@ impl Source for Cluster {
             }
         }
         away("the nodes send the question from one to the other".to_owned())
+    }
+
+    async fn census(&mut self, key: &Name, group: &Name, step: &Step) -> Result<(Answer, Cost), LinkFault> {
+        let (clock, patient) = (self.clock, self.patient);
+        let owner = self.slots.owner(slots::slot(key.bytes())).map(Place::name);
+        let answered = match owner.and_then(|name| self.nodes.get_mut(&name)).filter(|node| node.is_free(false)) {
+            None => None,
+            Some(node) => {
+                let census = Some((key.clone(), group.clone(), step.clone()));
+                node.start(Job { census, ..Job::default() }, clock);
+                let done = node.wait(node.patience(patient)).await;
+                if let Some(done) = done.as_ref().filter(|done| done.answer.is_err()) {
+                    node.note(done, clock, patient);
+                }
+                done.and_then(|done| done.answer.ok()).and_then(|answer| answer.census)
+            }
+        };
+        let away = || match step {
+            Step::Page(_) | Step::Older(_) => Answer::Page(Err(Fault::Away("its node does not answer".to_owned()))),
+            Step::Look(ids) | Step::Confirm(ids) => Answer::There(vec![None; ids.len()]),
+        };
+        Ok(answered.unwrap_or_else(|| (away(), Cost::default())))
     }
 }

@@ -3,6 +3,7 @@
 use crate::{
     clock::Clock,
     core::{
+        census::{Answer as Walked, Step},
         id::EntryId,
         model::ServerFacts,
         name::{Name, visible},
@@ -37,6 +38,8 @@ pub(super) struct Job {
     pub(super) topology: bool,
     /// An entry somebody wants to read, and whether its slot is on the way here.
     pub(super) entry: Option<(Name, EntryId, bool)>,
+    /// A step of a census.
+    pub(super) census: Option<(Name, Name, Step)>,
     /// The pass of discovery that the request's scan belongs to.
     pub(super) pass: u64,
 }
@@ -48,6 +51,7 @@ pub(super) struct Answer {
     pub(super) asked: Vec<StreamSample>,
     pub(super) topology: Option<Value>,
     pub(super) entry: Option<Part<Option<Vec<Field>>>>,
+    pub(super) census: Option<(Walked, Cost)>,
     pub(super) pass: u64,
 }
 
@@ -119,14 +123,6 @@ impl Node {
 
     pub(super) fn give(&mut self, link: Link) {
         self.state = State::Idle(Some(Box::new(link)));
-    }
-
-    /// The open link, where nothing is under way on it.
-    pub(super) fn link(&mut self) -> Option<&mut Link> {
-        match &mut self.state {
-            State::Idle(link) => link.as_deref_mut(),
-            State::Busy(_) => None,
-        }
     }
 
     pub(super) fn host(&self) -> &str {
@@ -277,6 +273,10 @@ async fn ask(link: &mut Link, job: &Job) -> Result<Answer, LinkFault> {
         commands.push(commands::one_entry(key, *id));
         let (replies, _) = link.send(&commands).await?;
         answer.entry = replies.last().map(decode::entry);
+        return Ok(answer);
+    }
+    if let Some((key, group, step)) = &job.census {
+        answer.census = Some(link.census(key, group, step).await?);
         return Ok(answer);
     }
     if !job.asking.is_empty() {

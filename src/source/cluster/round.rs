@@ -144,6 +144,7 @@ impl<'a> Round<'a> {
             denied: self.denied.into_iter().collect(),
             cost: self.cost,
             cluster: Some(cluster),
+            census: None,
         }
     }
 }

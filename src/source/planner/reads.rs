@@ -88,8 +88,7 @@ impl Planner<'_> {
     pub(super) async fn facts(&mut self, key: &Name, group: &Name) -> Result<Result<Facts, String>, LinkFault> {
         let details = GroupRequest { name: group.clone(), consumers: true, summary: false, pages: Vec::new() };
         let stream = StreamRequest { key: key.clone(), facts: true, groups: vec![details], ranges: Vec::new() };
-        let sample =
-            self.link.sample(&Request { streams: vec![stream], scan: None, clients: false, server: true }).await?;
+        let sample = self.link.sample(&Request { streams: vec![stream], server: true, ..Request::default() }).await?;
         let Some(one) = sample.streams.into_iter().next() else {
             return Ok(Err("the server did not answer".to_owned()));
         };

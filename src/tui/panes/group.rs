@@ -35,7 +35,11 @@ pub fn draw(frame: &mut Frame, area: Rect, view: &GroupView, theme: &Theme) {
     }
     let shared = Spacing::Overlap(1);
     let [top, rest] = area.layout(
-        &Layout::vertical([Constraint::Length(6.min(area.height)), Constraint::Fill(1)]).spacing(shared.clone()),
+        &Layout::vertical([
+            Constraint::Length((view.strip.len().max(4) as u16 + 2).min(area.height)),
+            Constraint::Fill(1),
+        ])
+        .spacing(shared.clone()),
     );
     let mut panes: Vec<(Option<Pane>, Rect)> = vec![(Some(Pane::Strip), top)];
     if area.width >= WIDE {

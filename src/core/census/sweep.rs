@@ -1,0 +1,96 @@
+//! Looks for the oldest entry first, holder by holder: the filter by idle time costs a sixth of reading the rows, and among
+//! the entries of one consumer what it costs is bounded by how many that consumer holds (server-facts 10). Needs 6.2.
+
+use super::{Limits, Old};
+use crate::core::{id::EntryId, model::PendingRow, name::Name, time::Mono};
+use std::collections::VecDeque;
+
+/// A smaller PEL is soon walked by rows.
+pub const LEAST_SWEPT: i64 = 50_000;
+/// With more holders than this the round trips would take longer than the rows.
+const MOST_HOLDERS: usize = 1000;
+/// Rows asked for at once; only those older than all before come.
+const ROWS: usize = 10;
+/// Entries that the filter is taken to pass in a microsecond; it passes 12 to 35 (server-facts 10).
+const ENTRIES_PER_US: u64 = 10;
+
+/// So many commands over the bound, and more than a quarter of all, end the search.
+const MOST_OVER: u32 = 3;
+
+/// Where the search stands.
+#[derive(Clone, Debug)]
+pub(super) struct Sweep {
+    /// Holders still to be searched with what each holds, the largest last.
+    left: VecDeque<(Name, i64)>,
+    from: EntryId,
+    /// The oldest so far.
+    best: Option<Old>,
+    /// Commands sent, and how many of them took longer than the bound.
+    sent: u32,
+    over: u32,
+}
+
+/// The oldest entries of a consumer, if they are older than this.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Older {
+    /// The consumer.
+    pub consumer: Name,
+    /// First id, inclusive.
+    pub from: EntryId,
+    /// Idle for so long at least, in milliseconds.
+    pub idle_ms: i64,
+    /// At most so many rows.
+    pub count: usize,
+}
+
+impl Sweep {
+    /// A search of these holders; `None` where it is not worth its while or not possible within the limits.
+    pub(super) fn new(holders: &[(Name, i64)], pending: i64, limits: Limits) -> Option<Self> {
+        let mut left = holders.to_vec();
+        left.sort_by_key(|(_, count)| *count);
+        let largest = left.last().map_or(0, |(_, count)| *count);
+        let fits = u64::try_from(largest).is_ok_and(|largest| largest <= limits.command_us * ENTRIES_PER_US);
+        let worth = pending >= LEAST_SWEPT && (1..=MOST_HOLDERS).contains(&left.len());
+        (fits && worth).then(|| Self { left: left.into(), from: EntryId::MIN, best: None, sent: 0, over: 0 })
+    }
+
+    /// What to ask next; `None` when it is over.
+    pub(super) fn next(&self, now: Mono) -> Option<Older> {
+        if self.is_too_dear() {
+            return None;
+        }
+        let (consumer, _) = self.left.front()?;
+        let idle_ms = self.best.map_or(0, |best| (now.0 as i64).saturating_sub(best.since).saturating_add(1));
+        Some(Older { consumer: consumer.clone(), from: self.from, idle_ms, count: ROWS })
+    }
+
+    /// Whether holders turned out to cost more than a command may, now and then by a busy moment set aside: what they hold is
+    /// read by rows then.
+    fn is_too_dear(&self) -> bool {
+        self.over >= MOST_OVER && self.over * 4 > self.sent
+    }
+
+    /// Takes rows in.
+    pub(super) fn take(&mut self, asked: &Older, rows: &[PendingRow], spent_us: u64, limits: Limits, at: Mono) {
+        for row in rows {
+            let Some(idle) = row.idle_ms else { continue };
+            let since = (at.0 as i64).saturating_sub(idle);
+            let one = Old { since, id: row.id, deliveries: row.deliveries };
+            if self.best.is_none_or(|best| one < best) {
+                self.best = Some(one);
+            }
+        }
+        let next = rows.last().filter(|_| rows.len() >= asked.count).and_then(|row| row.id.next());
+        self.from = next.unwrap_or(EntryId::MIN);
+        if next.is_none() {
+            self.left.pop_front();
+        }
+        self.sent += 1;
+        self.over += u32::from(spent_us > limits.command_us);
+    }
+
+    /// The oldest of all, once every holder was searched.
+    pub(super) fn found(&self) -> Option<Old> {
+        self.best.filter(|_| self.left.is_empty() && !self.is_too_dear())
+    }
+}

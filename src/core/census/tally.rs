@@ -1,0 +1,168 @@
+//! What a census has counted so far.
+
+use crate::core::{
+    id::EntryId,
+    model::{FATAL_DELIVERIES, PendingRow},
+    name::Name,
+    time::Mono,
+};
+use std::collections::BTreeMap;
+
+/// Upper bounds of the age classes, in milliseconds; one more holds all that is older.
+pub const AGES_MS: [i64; 6] = [1_000, 10_000, 60_000, 600_000, 3_600_000, 86_400_000];
+/// Lower bounds of the classes of delivery counts; given-up entries are in none of them.
+pub const TRIES: [i64; 4] = [1, 2, 5, 10];
+/// The oldest entries that are remembered: as long as one of them is still pending and was not delivered again, the oldest of all is
+/// known.
+const OLDEST: usize = 64;
+/// More holders than this are not told apart.
+const HOLDERS: usize = 2000;
+
+/// A pending entry by when it was last delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Old {
+    /// When it was last delivered, in milliseconds of [`Mono`]; negative before this program began.
+    pub since: i64,
+    /// The entry.
+    pub id: EntryId,
+    /// Its delivery count then.
+    pub deliveries: i64,
+}
+
+/// What one consumer held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// Entries.
+    pub entries: i64,
+    /// The one that it was given first.
+    pub oldest: Old,
+    /// The highest delivery count, given-up entries left out.
+    pub deliveries: i64,
+}
+
+/// The numbers of one walk. Those of a finished walk are of the time between its beginning and its end: each entry was seen
+/// once in between.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tally {
+    /// Which walk of the group it is.
+    pub round: u64,
+    /// When it began; ages count up to here.
+    pub begun: Mono,
+    /// When it was finished.
+    pub ended: Option<Mono>,
+    /// Entries seen.
+    pub walked: i64,
+    /// Entries that were pending when last asked.
+    pub of: i64,
+    /// Entries by age at the beginning, the classes of [`AGES_MS`] and one for the rest; those delivered since are in the first.
+    pub ages: [i64; AGES_MS.len() + 1],
+    /// Entries by delivery count, the classes of [`TRIES`].
+    pub tries: [i64; TRIES.len()],
+    /// Entries given up for good (delivery count 2^63-1; 8.8+).
+    pub fatal: i64,
+    /// Entries that nobody holds, which have no age (8.8+).
+    pub released: i64,
+    /// The highest delivery count, given-up entries left out.
+    pub most: Option<(i64, EntryId)>,
+    /// The oldest of all, where it was searched for before the rows were read.
+    pub first: Option<Old>,
+    /// The oldest of those seen, oldest first.
+    pub oldest: Vec<Old>,
+    /// Entries that are not in the stream any more.
+    pub gone: i64,
+    /// Entries that may be or not: they were not looked up so far.
+    pub unsure: i64,
+    /// Holders; `None` when there are too many to be told apart.
+    pub holders: Option<BTreeMap<Name, Held>>,
+    /// What it has cost, in microseconds of the server's time.
+    pub server_us: u64,
+    /// The largest that a single command cost, in microseconds of the server's time.
+    pub slowest_us: u64,
+    /// Why it ended before it was complete, as a sentence.
+    pub fault: Option<String>,
+}
+
+impl Tally {
+    /// Nothing counted yet.
+    pub fn new(round: u64, of: i64, begun: Mono) -> Self {
+        Self {
+            round,
+            begun,
+            ended: None,
+            walked: 0,
+            of,
+            ages: [0; AGES_MS.len() + 1],
+            tries: [0; TRIES.len()],
+            fatal: 0,
+            released: 0,
+            most: None,
+            first: None,
+            oldest: Vec::new(),
+            gone: 0,
+            unsure: 0,
+            holders: Some(BTreeMap::new()),
+            server_us: 0,
+            slowest_us: 0,
+            fault: None,
+        }
+    }
+
+    /// The share of the PEL that was walked, in percent; 100 only when the walk is over.
+    pub fn percent(&self) -> i64 {
+        if self.ended.is_some() && self.fault.is_none() {
+            return 100;
+        }
+        self.walked.saturating_mul(100).checked_div(self.of.max(self.walked).max(1)).unwrap_or(0).min(99)
+    }
+
+    /// Whether every entry was seen.
+    pub fn is_complete(&self) -> bool {
+        self.ended.is_some() && self.fault.is_none()
+    }
+
+    /// Counts the rows of a page that was read at `at`.
+    pub(super) fn count(&mut self, rows: &[PendingRow], at: Mono) {
+        let mut old = Vec::new();
+        for row in rows {
+            self.walked += 1;
+            if row.deliveries == FATAL_DELIVERIES {
+                self.fatal += 1;
+            } else {
+                let class = TRIES.iter().rposition(|from| row.deliveries >= *from).unwrap_or(0);
+                self.tries[class] += 1;
+                if self.most.is_none_or(|(most, _)| row.deliveries > most) {
+                    self.most = Some((row.deliveries, row.id));
+                }
+            }
+            let Some(idle) = row.idle_ms else {
+                self.released += 1;
+                continue;
+            };
+            let since = (at.0 as i64).saturating_sub(idle);
+            let age = (self.begun.0 as i64).saturating_sub(since);
+            self.ages[AGES_MS.iter().position(|below| age < *below).unwrap_or(AGES_MS.len())] += 1;
+            let one = Old { since, id: row.id, deliveries: row.deliveries };
+            if self.oldest.len() < OLDEST || self.oldest.last().is_none_or(|youngest| one < *youngest) {
+                old.push(one);
+            }
+            self.count_holder(row, one);
+        }
+        self.oldest.extend(old);
+        self.oldest.sort_unstable();
+        self.oldest.truncate(OLDEST);
+    }
+
+    fn count_holder(&mut self, row: &PendingRow, one: Old) {
+        let (Some(owner), Some(holders)) = (&row.owner, &mut self.holders) else { return };
+        let deliveries = if row.deliveries == FATAL_DELIVERIES { 0 } else { row.deliveries };
+        if let Some(held) = holders.get_mut(owner) {
+            held.entries += 1;
+            held.oldest = held.oldest.min(one);
+            held.deliveries = held.deliveries.max(deliveries);
+        } else if holders.len() < HOLDERS {
+            holders.insert(owner.clone(), Held { entries: 1, oldest: one, deliveries });
+        } else {
+            self.holders = None;
+        }
+    }
+}

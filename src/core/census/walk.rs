@@ -1,0 +1,190 @@
+//! The walk itself: which command comes next, and how large it may be.
+
+use super::{CensusRequest, Older, Tally, fate, ids, sweep::Sweep};
+use crate::core::{
+    id::EntryId,
+    model::PendingRow,
+    sample::{Fault, PageRequest, Part},
+    time::Mono,
+};
+use std::collections::VecDeque;
+
+/// Rows of the first page: about 50 us.
+const FIRST_ROWS: usize = 100;
+/// Rows of a page at most: about 54 KB.
+const MOST_ROWS: usize = 1000;
+/// Entries looked up by one pipeline at most: 1 to 2 us each.
+const MOST_LOOKS: usize = 100;
+/// A reply with payloads stays below this, in bytes.
+const REPLY_BYTES: u64 = 64 * 1024;
+/// Entries larger than this are not looked up at all.
+const LARGE_ENTRY: u64 = 16 * 1024;
+/// Of the bound for one command, pages aim at this share in percent, so that a busy moment does not break it.
+const AIM: u64 = 60;
+
+/// What to ask next; each is one round trip.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The oldest entries of a consumer.
+    Older(Older),
+    /// A page of pending entries.
+    Page(PageRequest),
+    /// Whether these entries are in the stream: XRANGE of each.
+    Look(Vec<EntryId>),
+    /// Whether these, which are not, are still pending: XPENDING of each. One that was acknowledged and deleted in between has not
+    /// lost its payload.
+    Confirm(Vec<EntryId>),
+}
+
+/// What came back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// The rows of a page, or those that are older.
+    Page(Part<Vec<PendingRow>>),
+    /// For each entry asked for, whether it is there; `None` where that was refused.
+    There(Vec<Option<bool>>),
+}
+
+/// One walk over a PEL.
+#[derive(Clone, Debug)]
+pub struct Walk {
+    request: CensusRequest,
+    sweep: Option<Sweep>,
+    from: Option<EntryId>,
+    rows: usize,
+    open: VecDeque<EntryId>,
+    absent: Vec<EntryId>,
+    tally: Tally,
+}
+
+impl Walk {
+    /// A walk that begins now.
+    pub fn new(request: CensusRequest, now: Mono) -> Self {
+        Self {
+            sweep: Sweep::new(&request.holders, request.pending, request.limits),
+            from: Some(EntryId::MIN),
+            rows: FIRST_ROWS,
+            open: VecDeque::new(),
+            absent: Vec::new(),
+            tally: Tally::new(request.round, request.pending, now),
+            request,
+        }
+    }
+
+    /// What was asked for, with the newest facts.
+    pub fn request(&self) -> &CensusRequest {
+        &self.request
+    }
+
+    /// What was counted.
+    pub fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// Whether a request is still this walk; if so its facts are the newer ones.
+    pub fn follow(&mut self, request: &CensusRequest) -> bool {
+        let old = &self.request;
+        let same = (&old.key, &old.group, old.round) == (&request.key, &request.group, request.round);
+        if same {
+            self.tally.of = request.pending;
+            self.request = request.clone();
+        }
+        same
+    }
+
+    /// The next command, to be sent now; `None` when the walk is over.
+    pub fn next(&self, now: Mono) -> Option<Step> {
+        if self.tally.ended.is_some() {
+            return None;
+        }
+        if let Some(older) = self.sweep.as_ref().and_then(|sweep| sweep.next(now)) {
+            return Some(Step::Older(older));
+        }
+        if !self.absent.is_empty() {
+            return Some(Step::Confirm(self.absent.clone()));
+        }
+        if !self.open.is_empty() {
+            let affordable = (REPLY_BYTES / self.request.entry_bytes.max(1)).clamp(1, MOST_LOOKS as u64) as usize;
+            return Some(Step::Look(self.open.iter().take(affordable).copied().collect()));
+        }
+        let page = PageRequest { from: self.from?, to: EntryId::MAX, count: self.rows, consumer: None };
+        Some(Step::Page(page))
+    }
+
+    /// Takes an answer in, read at `at`, that cost the server `spent_us`.
+    pub fn take(&mut self, step: &Step, answer: Answer, spent_us: u64, at: Mono) {
+        self.tally.server_us += spent_us;
+        self.tally.slowest_us = self.tally.slowest_us.max(spent_us);
+        match (step, answer) {
+            (Step::Page(page), Answer::Page(Ok(rows))) => self.take_page(page, &rows, spent_us, at),
+            (Step::Older(asked), Answer::Page(Ok(rows))) => {
+                if let Some(sweep) = &mut self.sweep {
+                    sweep.take(asked, &rows, spent_us, self.request.limits, at);
+                    self.tally.first = sweep.found();
+                }
+            }
+            (Step::Older(_), Answer::Page(Err(_))) => self.sweep = None,
+            (Step::Page(_), Answer::Page(Err(fault))) => self.give_up(&fault, at),
+            (Step::Look(asked), Answer::There(there)) => {
+                self.open.drain(..asked.len().min(self.open.len()));
+                for (id, there) in asked.iter().zip(there) {
+                    match there {
+                        Some(true) => self.tally.unsure -= 1,
+                        Some(false) => self.absent.push(*id),
+                        None => {}
+                    }
+                }
+                self.end_if_done(at);
+            }
+            (Step::Confirm(asked), Answer::There(there)) => {
+                self.absent.clear();
+                let known = there.iter().take(asked.len()).flatten();
+                for still_pending in known {
+                    self.tally.unsure -= 1;
+                    self.tally.gone += i64::from(*still_pending);
+                }
+                self.end_if_done(at);
+            }
+            (_, _) => self.give_up(&Fault::Other("the server answered something else than was asked".to_owned()), at),
+        }
+    }
+
+    fn take_page(&mut self, page: &PageRequest, rows: &[PendingRow], spent_us: u64, at: Mono) {
+        self.tally.count(rows, at);
+        for id in ids(rows) {
+            match fate(&self.request.stream, id) {
+                Some(true) => {}
+                Some(false) => self.tally.gone += 1,
+                None => {
+                    self.tally.unsure += 1;
+                    if self.request.entry_bytes <= LARGE_ENTRY {
+                        self.open.push_back(id);
+                    }
+                }
+            }
+        }
+        self.from = rows.last().filter(|_| rows.len() >= page.count).and_then(|row| row.id.next());
+        let aim_us = self.request.limits.command_us * AIM / 100;
+        let fitting = rows.len() as u64 * aim_us / spent_us.max(1);
+        // a page that was not full says nothing of how large one may be
+        if rows.len() >= page.count {
+            self.rows = (fitting as usize).clamp(self.rows / 4, self.rows * 2).clamp(10, MOST_ROWS);
+        }
+        self.end_if_done(at);
+    }
+
+    fn end_if_done(&mut self, at: Mono) {
+        if self.from.is_none() && self.open.is_empty() && self.absent.is_empty() {
+            self.tally.ended = Some(at);
+        }
+    }
+
+    fn give_up(&mut self, fault: &Fault, at: Mono) {
+        self.tally.fault = Some(fault.words());
+        self.tally.ended = Some(at);
+    }
+}
+
+#[cfg(test)]
+#[path = "walk_tests.rs"]
+mod tests;

@@ -1,0 +1,278 @@
+//! Which PEL is walked next, and what a finished walk says of the group as time goes on.
+
+use super::{Extreme, Focus, GroupState, Pel, RowState, Store, StreamState};
+use crate::core::{
+    census::{CensusRequest, Held, LEAST_SWEPT, Old, Tally},
+    id::EntryId,
+    model::PendingRow,
+    name::Name,
+    sample::CensusSample,
+    time::Mono,
+};
+
+/// From so many pending entries on the holders are searched for the oldest before the rows are read.
+pub(super) const SWEPT_FROM: i64 = LEAST_SWEPT;
+/// A PEL of so many entries is seen whole by the looks at the group in focus, and so many of one in the background.
+const SEEN_IN_FOCUS: i64 = 50;
+const SEEN_IN_BACKGROUND: i64 = 10;
+/// The group in focus is walked again so long after the last walk at the earliest,
+const REST_MS: u64 = 60_000;
+/// one in the background after so long,
+const BACKGROUND_REST_MS: u64 = 300_000;
+/// and after so many times the length of the last walk.
+const REST_TIMES: u64 = 2;
+/// When none of the oldest entries is left that the last walk found, the next one may begin so soon.
+const SPENT_REST_MS: u64 = 10_000;
+/// Oldest entries of the last walk that each tick looks at.
+const LOOKED_AT: usize = 3;
+/// An entry that was read twice cannot be timed better than this, in milliseconds: a reply takes its time to come.
+const TIMING_MS: i64 = 1000;
+
+/// The walks over one group's PEL.
+#[derive(Clone, Debug, Default)]
+pub struct Census {
+    /// The last complete one.
+    pub done: Option<Tally>,
+    /// The one under way.
+    pub walking: Option<Tally>,
+    /// The entry that the one under way found to be the oldest of all before it reads the rows, or that it is not any more.
+    first: Option<Option<Old>>,
+    /// When the last one failed.
+    failed: Option<Mono>,
+    /// Counts them from the time on when the group was first seen, in milliseconds, so that an answer to an earlier walk, or to one of a
+    /// group of the same name that was there before, is not taken for this one's.
+    round: u64,
+}
+
+impl Census {
+    /// What there is to show: the walk under way until one is complete, then the last complete one.
+    pub fn shown(&self) -> Option<&Tally> {
+        self.done.as_ref().or(self.walking.as_ref())
+    }
+
+    /// None so far, of a group first seen at `at`.
+    pub(super) fn new(at: Mono) -> Self {
+        Self { round: at.0, ..Self::default() }
+    }
+
+    /// Begins again with nothing known, as after the group was created anew.
+    pub(super) fn anew(&self) -> Self {
+        Self { round: self.round.wrapping_add(1), ..Self::default() }
+    }
+
+    fn is_due(&self, now: Mono, rest_ms: u64) -> bool {
+        if self.failed.is_some_and(|at| now.since(at) < REST_MS) {
+            return false;
+        }
+        let Some(done) = &self.done else { return true };
+        let Some(ended) = done.ended else { return true };
+        let rested = now.since(ended);
+        let rest = rest_ms.max(ended.since(done.begun).saturating_mul(REST_TIMES));
+        rested >= rest || (done.oldest.is_empty() && rested >= SPENT_REST_MS)
+    }
+
+    /// Entries that are looked at to know whether they are still the oldest.
+    pub(super) fn candidates(&self) -> Vec<EntryId> {
+        let of = |tally: &Option<Tally>, most: usize| {
+            tally.iter().flat_map(|tally| tally.oldest.iter().take(most)).map(|old| old.id).collect::<Vec<_>>()
+        };
+        let mut ids = of(&self.done, LOOKED_AT);
+        ids.extend(of(&self.walking, 1));
+        ids.extend(self.first.flatten().map(|old| old.id));
+        ids.sort_unstable();
+        ids.dedup();
+        ids
+    }
+}
+
+impl Store {
+    /// The PEL to walk now: that of the group on the screen, else the one begun, else the smallest that was never walked, else the one
+    /// whose walk is longest ago.
+    pub(super) fn census_request(&self, focus: &Focus, now: Mono) -> Option<CensusRequest> {
+        if self.settings.census.second_us == 0 {
+            return None;
+        }
+        let wanted = |stream: &StreamState, group: &GroupState, seen: i64, rest_ms: u64| {
+            let is_there = stream.state == RowState::Ok && group.fault.is_none() && group.pel_fault.is_none();
+            let prepared = group.facts.pending < SWEPT_FROM || !self.can_filter() || group.summary.is_some();
+            is_there
+                && prepared
+                && !group.pel.complete
+                && group.facts.pending > seen
+                && group.census.is_due(now, rest_ms)
+        };
+        if let Focus::Group { key, group, .. } = focus
+            && let Some((stream, group)) = self.group(key, group)
+            && wanted(stream, group, SEEN_IN_FOCUS, REST_MS)
+        {
+            return self.request_of(stream, group);
+        }
+        let focused = |stream: &StreamState, group: &GroupState| matches!(focus, Focus::Group { key, group: name, .. } if *key == stream.key && name == group.name());
+        let due = |(stream, group): &(&StreamState, &GroupState)| {
+            !focused(stream, group)
+                && self.wants_group(group.name())
+                && wanted(stream, group, SEEN_IN_BACKGROUND, BACKGROUND_REST_MS)
+        };
+        let begun = self.walked.as_ref().and_then(|(key, group)| self.group(key, group));
+        if let Some((stream, group)) = begun.filter(|found| due(found) && found.1.census.walking.is_some()) {
+            return self.request_of(stream, group);
+        }
+        let order = |group: &GroupState| {
+            let ended = group.census.done.as_ref().and_then(|done| done.ended);
+            (ended, group.facts.pending)
+        };
+        let (stream, group) = self.groups().filter(due).min_by_key(|(_, group)| order(group))?;
+        self.request_of(stream, group)
+    }
+
+    fn request_of(&self, stream: &StreamState, group: &GroupState) -> Option<CensusRequest> {
+        Some(CensusRequest {
+            key: stream.key.clone(),
+            group: group.name().clone(),
+            round: group.census.round,
+            pending: group.facts.pending,
+            stream: stream.facts.clone()?,
+            entry_bytes: stream.entry_bytes,
+            holders: self.holders_of(group),
+            limits: self.settings.census,
+        })
+    }
+
+    /// XPENDING takes IDLE from 6.2 on.
+    fn can_filter(&self) -> bool {
+        self.server.version_numbers().is_some_and(|version| version >= (6, 2))
+    }
+
+    fn holders_of(&self, group: &GroupState) -> Vec<(Name, i64)> {
+        let summary = group.summary.as_ref().filter(|_| self.can_filter() && group.census.walking.is_none());
+        summary.map_or(Vec::new(), |summary| summary.holders.clone())
+    }
+
+    pub(super) fn fold_census(&mut self, found: CensusSample, at: Mono) {
+        let CensusSample { key, group, tally } = found;
+        let walked = Some((key, group));
+        if self.walked != walked {
+            // a walk that was left is not gone on with
+            if let Some(left) = self.walked.take().and_then(|(key, group)| self.group_mut(&key, &group)) {
+                left.census.walking = None;
+            }
+            self.walked = walked;
+        }
+        let Some((key, group)) = self.walked.clone() else { return };
+        let Some(group) = self.group_mut(&key, &group) else { return };
+        let census = &mut group.census;
+        if census.round != tally.round {
+            return;
+        }
+        if tally.ended.is_none() {
+            census.first = census.first.or(tally.first.map(Some));
+            census.walking = Some(tally);
+            return;
+        }
+        census.first = None;
+        census.round = census.round.wrapping_add(1);
+        census.walking = None;
+        if tally.is_complete() {
+            census.failed = None;
+            census.done = Some(tally);
+        } else {
+            census.failed = Some(at);
+        }
+    }
+
+    fn group_mut(&mut self, key: &Name, group: &Name) -> Option<&mut GroupState> {
+        self.streams.get_mut(key)?.groups.get_mut(group)
+    }
+}
+
+impl GroupState {
+    /// Forgets of the last walk's oldest entries those that are known to have left the PEL or to have been delivered again, as the
+    /// rows just read tell. The first that is left is then the oldest of all: every entry that was not among them was delivered
+    /// later, or again, since. (An XCLAIM that sets an idle time by hand escapes this; the next walk sees it.)
+    pub(super) fn check_census(&mut self) {
+        if self.pel.complete {
+            self.census.done = None;
+            self.census.walking = None;
+            return;
+        }
+        let pel = &self.pel;
+        for tally in self.census.done.iter_mut().chain(&mut self.census.walking) {
+            let left = tally.oldest.iter().take_while(|old| has_left(pel, **old)).count();
+            tally.oldest.drain(..left);
+        }
+        let first = self.census.first.flatten();
+        if first.is_some_and(|old| has_left(pel, old)) {
+            self.census.first = Some(None);
+        }
+    }
+
+    /// The oldest entry that the last complete walk found, with its idle time in milliseconds when the rows were read; `None` unless it
+    /// was read again with them.
+    pub(super) fn oldest_of_census(&self) -> Option<(i64, EntryId)> {
+        let done = self.census.done.as_ref().and_then(|done| done.oldest.first().copied());
+        let old = done.or(self.census.first.flatten())?;
+        let row = self.pel.row(old.id).filter(|row| self.pel.is_known(row.id))?;
+        Some((row.idle_ms?, row.id))
+    }
+
+    /// How old the numbers are that only a walk over the whole PEL can give, in milliseconds; `None` where they are not needed, or there
+    /// are none.
+    pub fn census_age_ms(&self, now: Mono) -> Option<u64> {
+        self.census.done.as_ref().filter(|_| !self.pel.complete).map(|done| now.since(done.begun))
+    }
+
+    /// The highest delivery count, given-up entries left out: of the rows, or of the last complete walk
+    /// ([`GroupState::census_age_ms`] ago).
+    pub fn max_deliveries(&self) -> Extreme {
+        let walked = self.census.done.as_ref().filter(|_| !self.pel.complete).and_then(|done| done.most);
+        match (self.pel.max_deliveries(), walked) {
+            (Extreme::AtLeast(count, id), Some(most)) => Extreme::Exact(Some(most.max((count, id)))),
+            (Extreme::Unknown, Some(most)) => Extreme::Exact(Some(most)),
+            (found, _) => found,
+        }
+    }
+
+    /// The longest idle time of an entry of one consumer at `now`, in milliseconds.
+    pub fn oldest_idle_of(&self, name: &Name, now: Mono) -> Extreme {
+        let aged = |ms: i64| ms.saturating_add(i64::try_from(now.since(self.pel.at)).unwrap_or(i64::MAX));
+        let held = self.held_of_census(name).map(|held| (now.0 as i64).saturating_sub(held.oldest.since));
+        match (self.pel.oldest_idle_of(name), held) {
+            (Extreme::Exact(found), _) => Extreme::Exact(found.map(|(ms, id)| (aged(ms), id))),
+            (Extreme::AtLeast(ms, id), None) => Extreme::AtLeast(aged(ms), id),
+            (Extreme::Unknown, None) => Extreme::Unknown,
+            (_, Some(ms)) => Extreme::Exact(self.held_of_census(name).map(|held| (ms, held.oldest.id))),
+        }
+    }
+
+    /// The highest delivery count among the entries of one consumer, given-up entries left out.
+    pub fn max_deliveries_of(&self, name: &Name) -> Option<i64> {
+        let held = self.held_of_census(name).filter(|_| !self.pel.complete);
+        self.pel.max_deliveries_of(name).value().max(held.map(|held| held.deliveries))
+    }
+
+    /// What a consumer held when the last walk was made, if nothing can have changed since: it was given nothing later, and
+    /// holds as much as then.
+    pub fn held_of_census(&self, name: &Name) -> Option<Held> {
+        let done = self.census.done.as_ref()?;
+        let held = *done.holders.as_ref()?.get(name)?;
+        let consumer = self.consumers.iter().flatten().find(|consumer| consumer.name == *name)?;
+        let got_ms = consumer.inactive_ms.value().filter(|ms| *ms >= 0).unwrap_or(consumer.idle_ms);
+        let got_at = (self.consumers_at.0 as i64).saturating_sub(got_ms);
+        (consumer.pending == held.entries && got_at < done.begun.0 as i64).then_some(held)
+    }
+}
+
+/// Whether an entry is known to have left the PEL, or to have been delivered again, since a walk saw it.
+fn has_left(pel: &Pel, old: Old) -> bool {
+    let same = |row: &PendingRow| {
+        row.deliveries == old.deliveries
+            && row
+                .idle_ms
+                .is_some_and(|idle| (pel.at.0 as i64).saturating_sub(idle) <= old.since.saturating_add(TIMING_MS))
+    };
+    pel.is_known(old.id) && !pel.row(old.id).is_some_and(same)
+}
+
+#[cfg(test)]
+#[path = "census_tests.rs"]
+mod tests;

@@ -1,0 +1,100 @@
+//! Walks a census between the ticks, at the pace that its limits allow: after each command it rests so long that the share of
+//! the server's time stays below the bound.
+
+use super::{LinkFault, Source, commands, decode};
+use crate::{
+    clock::Clock,
+    core::{
+        census::{Answer, CensusRequest, Step, Walk},
+        name::Name,
+        sample::{CensusSample, Cost, PageRequest, Sample},
+    },
+};
+use redis::{Cmd, Value};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// The walk under way, if one is wanted.
+#[derive(Debug)]
+pub struct Walker {
+    walk: Option<Walk>,
+    due: Instant,
+    /// What was spent since the last tick.
+    owed: Cost,
+}
+
+impl Default for Walker {
+    fn default() -> Self {
+        Self { walk: None, due: Instant::now(), owed: Cost::default() }
+    }
+}
+
+impl Walker {
+    /// Takes the newest wish: goes on, begins anew, or lets it be.
+    pub fn follow(&mut self, request: Option<&CensusRequest>, clock: Clock) {
+        match request {
+            None => self.walk = None,
+            Some(request) => {
+                if !self.walk.as_mut().is_some_and(|walk| walk.follow(request)) {
+                    self.walk = Some(Walk::new(request.clone(), clock.mono()));
+                }
+            }
+        }
+    }
+
+    /// When the next command may be sent; `None` when there is none.
+    pub fn due(&self) -> Option<Instant> {
+        self.walk.as_ref().filter(|walk| walk.tally().ended.is_none()).map(|_| self.due)
+    }
+
+    /// Sends the next command and rests.
+    ///
+    /// # Errors
+    /// When the server is lost.
+    pub async fn step(&mut self, source: &mut impl Source, clock: Clock) -> Result<(), LinkFault> {
+        let Some(walk) = &mut self.walk else { return Ok(()) };
+        let Some(step) = walk.next(clock.mono()) else { return Ok(()) };
+        let request = walk.request();
+        let (answer, cost) = source.census(&request.key, &request.group, &step).await?;
+        // where the server does not tell its time the wait stands for it, which errs on the safe side
+        let spent_us = cost.server_us.unwrap_or(cost.slowest_reply_us);
+        let rest = Duration::from_micros(spent_us.saturating_mul(1_000_000) / request.limits.second_us.max(1));
+        self.due = Instant::now() + rest;
+        self.owed.add(cost);
+        walk.take(&step, answer, spent_us, clock.mono());
+        Ok(())
+    }
+
+    /// Writes into a tick's sample how far it has come, and what that has cost since the last one.
+    pub fn report(&mut self, sample: &mut Sample) {
+        sample.census = self.walk.as_ref().map(|walk| {
+            let CensusRequest { key, group, .. } = walk.request();
+            Box::new(CensusSample { key: key.clone(), group: group.clone(), tally: walk.tally().clone() })
+        });
+        sample.cost.add(std::mem::take(&mut self.owed));
+    }
+}
+
+/// The commands of a step.
+pub(super) fn commands_of(key: &Name, group: &Name, step: &Step) -> Vec<Cmd> {
+    let one = |id| PageRequest { from: id, to: id, count: 1, consumer: None };
+    match step {
+        Step::Older(older) => vec![commands::xpending_older(key, group, older)],
+        Step::Page(page) => vec![commands::xpending_page(key, group, page)],
+        Step::Look(ids) => ids.iter().map(|id| commands::one_entry(key, *id)).collect(),
+        Step::Confirm(ids) => ids.iter().map(|id| commands::xpending_page(key, group, &one(*id))).collect(),
+    }
+}
+
+/// What their replies say.
+pub(super) fn answer(step: &Step, replies: &[Value]) -> Answer {
+    match step {
+        Step::Page(_) | Step::Older(_) => Answer::Page(decode::pending(replies.first().unwrap_or(&Value::Nil))),
+        Step::Look(_) => {
+            Answer::There(replies.iter().map(|reply| decode::entry(reply).ok().map(|entry| entry.is_some())).collect())
+        }
+        Step::Confirm(_) => Answer::There(
+            replies.iter().map(|reply| decode::pending(reply).ok().map(|rows| !rows.is_empty())).collect(),
+        ),
+    }
+}
