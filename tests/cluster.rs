@@ -276,8 +276,7 @@ fn who_may_not_ask_for_the_nodes_follows_redirections(cluster: &Cluster) {
         cluster: true,
         ..Parts::default()
     };
-    let keys = TENANTS.map(Name::from).to_vec();
-    let mut eye = Eye::on(&Target::new(user).unwrap(), Settings { keys, ..Settings::default() });
+    let mut eye = Eye::on(&Target::new(user).unwrap(), Settings::default());
     eye.tick_until("redirections lead to every stream", is_whole);
     assert!(!eye.store.cluster.as_ref().unwrap().all_known);
     assert!(eye.store.cluster_notes().iter().any(|note| note.starts_with("CLUSTER is forbidden")));

@@ -26,9 +26,10 @@ pub fn view(app: &App, now: Now, clock: &str) -> Bar {
     }
     if let Some(cluster) = &store.cluster {
         let (up, all) = (cluster.up(), cluster.nodes.len());
-        left.push(match up == all {
-            true => (5, vec![span(format!("cluster {all} nodes"), Tone::Dim)]),
-            false => (0, vec![bold(format!("{up} of {all} nodes"), Tone::Critical)]),
+        left.push(if up == all {
+            (5, vec![span(format!("cluster {all} nodes"), Tone::Dim)])
+        } else {
+            (0, vec![bold(format!("{up} of {all} nodes"), Tone::Critical)])
         });
         if !cluster.all_known {
             left.push((1, vec![span("nodes by redirections only", Tone::Warn)]));

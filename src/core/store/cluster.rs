@@ -1,7 +1,7 @@
 //! What has to be said of a cluster, so that nobody takes a part of the streams for all of them.
 
 use super::{RowState, Store, StreamState};
-use crate::core::sample::Fault;
+use crate::core::{cluster::ClusterFacts, sample::Fault};
 
 impl StreamState {
     /// Whether its node cannot be asked now: what is known of it is that of an earlier moment.
@@ -21,7 +21,7 @@ impl Store {
         let only_named = self.settings.patterns.is_empty() && !self.settings.keys.is_empty();
         let searched = self.discovery.complete && self.discovery.fault.is_none();
         !self.is_one_node()
-            && (only_named || searched && self.cluster.as_ref().is_none_or(|cluster| cluster.is_whole()))
+            && (only_named || searched && self.cluster.as_ref().is_none_or(ClusterFacts::is_whole))
     }
 
     /// That only a part of the cluster is shown, with the number of streams.
@@ -44,12 +44,15 @@ impl Store {
     pub fn cluster_notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         notes.extend(self.one_node_note().map(|note| format!("{note}; --cluster shows those of all nodes")));
-        notes.extend(self.part_note().map(|part| format!("{part} answer; the others keep their last values")));
+        notes.extend(
+            self.part_note()
+                .map(|part| format!("{part} answer; of the others the last values stand, where any are known")),
+        );
         if let Some(cluster) = &self.cluster {
             notes.extend(cluster.nodes.iter().filter_map(|node| node.trouble.clone()));
             if !cluster.all_known {
                 notes.push(
-                    "CLUSTER is forbidden: nodes are learnt from redirections, so streams of others may be missing"
+                    "CLUSTER is forbidden: nodes are learnt from redirections, so one of few slots may be missing"
                         .to_owned(),
                 );
             }

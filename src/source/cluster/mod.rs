@@ -6,7 +6,7 @@ mod round;
 mod scan;
 mod slots;
 
-use super::{Link, LinkFault, Source, Target, commands};
+use super::{Link, LinkFault, Source, Target, commands, decode};
 use crate::{
     clock::Clock,
     core::{
@@ -56,6 +56,8 @@ pub struct Cluster {
     outdated: bool,
     turn: usize,
     scan: Scan,
+    /// What finding the nodes cost; goes on the first sample's bill.
+    owed: Cost,
 }
 
 impl Cluster {
@@ -64,7 +66,7 @@ impl Cluster {
     /// # Errors
     /// When the server is lost.
     pub async fn open(mut link: Link, seed: &Target, clock: Clock) -> Result<Result<Self, Box<Link>>, LinkFault> {
-        let (replies, _) = link.send(&[commands::plain("CLUSTER SLOTS")]).await?;
+        let (replies, mut owed) = link.send(&[commands::plain("CLUSTER SLOTS")]).await?;
         let reply = replies.first().unwrap_or(&Value::Nil);
         let refused = matches!(reply, Value::ServerError(error) if error.code() == "NOPERM");
         let here = Place { host: seed.host().to_owned(), port: seed.port(), ip: None };
@@ -72,7 +74,7 @@ impl Cluster {
         let is_cluster = link.server().cluster || link.server().flavor == "unknown";
         let (slots, all_known) = match map {
             Some(map) => (map, true),
-            None if refused && is_cluster => (SlotMap::all_to(here.clone()), false),
+            None if refused && is_cluster => (guess(&mut link, &here, &mut owed).await?, false),
             None => return Ok(Err(Box::new(link))),
         };
         let mut cluster = Self {
@@ -86,6 +88,7 @@ impl Cluster {
             outdated: false,
             turn: 0,
             scan: Scan::default(),
+            owed,
         };
         cluster.reconcile();
         if cluster.nodes.is_empty() || !all_known {
@@ -262,6 +265,18 @@ impl Cluster {
     }
 }
 
+/// The map where CLUSTER is forbidden: a thousand reads of keys that are not there, in one round trip and once, and where they are sent.
+async fn guess(link: &mut Link, here: &Place, owed: &mut Cost) -> Result<SlotMap, LinkFault> {
+    let probes: Vec<_> = slots::probes().into_iter().map(|key| commands::xinfo_groups(&Name::new(key))).collect();
+    let (replies, cost) = link.send(&probes).await?;
+    owed.add(cost);
+    let place = |reply: &Value| match decode::groups(reply) {
+        Err(Fault::Elsewhere { node, .. }) => Place::parse(&node, &here.host),
+        _ => None,
+    };
+    Ok(SlotMap::guess(here.clone(), replies.iter().map(place)))
+}
+
 impl Source for Cluster {
     async fn sample(&mut self, request: &Request) -> Result<Sample, LinkFault> {
         let mut round = Round::new(request);
@@ -297,6 +312,7 @@ impl Source for Cluster {
         let scan = request.scan.as_ref().map(|_| self.scan.step());
         let mut sample = round.finish(self.clock.mono(), self.facts(), scan);
         sample.server = self.server();
+        sample.cost.add(std::mem::take(&mut self.owed));
         Ok(sample)
     }
 

@@ -219,13 +219,12 @@ impl Node {
 
     /// Why it is not heard, as a sentence; `None` while it is.
     pub(super) fn words(&self, clock: Clock, at_once: bool) -> Option<String> {
-        let (since, why) = match &self.trouble {
-            Some(trouble) => (trouble.since, trouble.why.as_str()),
-            None => {
-                let last = self.heard.unwrap_or(self.born);
-                let silent = self.late && (at_once || clock.mono().since(last.mono) > SILENT_MS);
-                (last, silent.then_some("it does not answer")?)
-            }
+        let (since, why) = if let Some(trouble) = &self.trouble {
+            (trouble.since, trouble.why.as_str())
+        } else {
+            let last = self.heard.unwrap_or(self.born);
+            let silent = self.late && (at_once || clock.mono().since(last.mono) > SILENT_MS);
+            (last, silent.then_some("it does not answer")?)
         };
         let since = rfc3339(since.wall_ms / 1000 * 1000).replace(".000", "");
         Some(format!("node {} unreachable since {since}: {why}", self.name))

@@ -22,7 +22,9 @@ pub(super) struct Round<'a> {
     streams: Vec<StreamSample>,
     cost: Cost,
     time: Option<(i64, Mono)>,
-    clients: Option<Option<BTreeSet<Name>>>,
+    /// Names of connections to any node, and whether they were asked for.
+    clients: Option<BTreeSet<Name>>,
+    with_clients: bool,
     denied: BTreeSet<&'static str>,
 }
 
@@ -69,6 +71,7 @@ impl<'a> Round<'a> {
             cost: Cost::default(),
             time: None,
             clients: None,
+            with_clients: false,
             denied: BTreeSet::new(),
         }
     }
@@ -90,10 +93,10 @@ impl<'a> Round<'a> {
         self.denied.extend(denied);
         self.time = self.time.or(time_ms.map(|time| (time, at)));
         if let Some(names) = client_names {
-            self.clients = Some(match (self.clients.take().flatten(), names) {
-                (Some(known), Some(more)) => Some(known.into_iter().chain(more).collect()),
-                (known, more) => known.or(more),
-            });
+            self.with_clients = true;
+            if let Some(more) = names {
+                self.clients.get_or_insert_default().extend(more);
+            }
         }
         let mut redirects = Vec::new();
         for mut sample in answer.asked.into_iter().chain(streams) {
@@ -140,7 +143,7 @@ impl<'a> Round<'a> {
             streams: self.streams,
             scan,
             server: None,
-            client_names: self.clients,
+            client_names: self.with_clients.then_some(self.clients),
             denied: self.denied.into_iter().collect(),
             cost: self.cost,
             cluster: Some(cluster),

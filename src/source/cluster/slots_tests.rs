@@ -101,7 +101,7 @@ fn nonsense_is_no_map() {
 
 #[test]
 fn a_redirection_moves_one_slot() {
-    let mut map = SlotMap::all_to(Place::parse("a:1", "seed").unwrap());
+    let mut map = SlotMap::guess(Place::parse("a:1", "seed").unwrap(), std::iter::empty());
     map.set(7, Place::parse(":2", "seed").unwrap());
     map.set(60_000, Place::parse("c:3", "seed").unwrap());
     assert_eq!(map.owner(6).unwrap().name(), "a:1");
@@ -112,4 +112,17 @@ fn a_redirection_moves_one_slot() {
     assert_eq!(Place::parse("::1:7", "s").unwrap().host, "::1");
     assert_eq!(Place::parse("nowhere", "s"), None);
     assert_eq!(Place::parse("a:b", "s"), None);
+}
+
+#[test]
+fn redirections_of_probes_make_a_map() {
+    let probes = probes();
+    assert!(probes.iter().enumerate().all(|(n, key)| usize::from(slot(key.as_bytes())) == n * PROBE));
+    assert_eq!(probes.len(), 1024);
+    let place = |text| Place::parse(text, "seed").unwrap();
+    let answers = (0..1024).map(|n| (n >= 512).then(|| place("b:2")));
+    let map = SlotMap::guess(place("a:1"), answers);
+    assert_eq!(map.owner(8191).unwrap().name(), "a:1");
+    assert_eq!(map.owner(8192).unwrap().name(), "b:2");
+    assert_eq!(map.owner(16_383).unwrap().name(), "b:2");
 }
