@@ -110,6 +110,9 @@ pub struct WatchArgs {
     /// Server time that no single command of such a walk is to exceed, from 100us
     #[arg(long, value_name = "DURATION", default_value = "1ms", value_parser = command_budget, help_heading = "What to watch")]
     pub census_command: Duration,
+    /// Name only this symptom; may be repeated, and --quiet wins over it [default: all]
+    #[arg(long = "only", value_name = "SYMPTOM", value_parser = symptom, help_heading = "What to watch")]
+    pub only: Vec<String>,
 }
 
 /// How the screen looks, and what it may do.

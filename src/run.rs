@@ -110,6 +110,7 @@ pub fn settings(args: &WatchArgs) -> Result<Settings, Failure> {
             second_us: args.census_budget.as_micros() as u64,
             command_us: args.census_command.as_micros() as u64,
         },
+        only: args.only.clone(),
         ..Settings::default()
     };
     for pattern in &args.streams {

@@ -454,3 +454,41 @@ fn a_box_cuts_no_wide_letter_in_half() {
         }
     }
 }
+
+#[test]
+fn a_large_pel_with_a_walk_under_way_and_complete() {
+    for (name, steps) in [("census_under_way", 3), ("census_complete", 1000)] {
+        let mut world = World::new("redis", "8.2.3");
+        world.census_steps = steps;
+        let stream = world.stream("jobs", counted(2000));
+        // the first hundred were trimmed while they were pending
+        stream.ids.retain(|entry| entry.ms > 100);
+        let group = stream.group("workers", "1990-0");
+        group.consumer("c1", 400, Some(700)).consumer("c2", 86_400_000 * 3, Some(86_400_000 * 3));
+        for n in 1..=1200_i64 {
+            let (owner, idle) = if n <= 300 { ("c2", 86_400_000 * 3) } else { ("c1", (1200 - n) * 700) };
+            group.holds(owner, &format!("{n}-0"), idle, 1 + i64::from(n % 40 == 0) * (n / 100));
+        }
+        let mut scene = Scene::new(world);
+        scene.ticks(3).keys("<Enter>").ticks(3);
+        see(name, &mut scene, &[LARGE, USUAL, SMALL]);
+    }
+}
+
+#[test]
+fn each_refused_command_blanks_its_own_part() {
+    let refused = || Some(Fault::Denied("NOPERM".into()));
+    for name in ["stream", "range", "consumers", "pending"] {
+        let mut world = seed();
+        let stream = world.streams.get_mut(&Name::from("Orders")).unwrap();
+        match name {
+            "stream" => stream.facts_fault = refused(),
+            "range" => stream.range_fault = refused(),
+            "consumers" => stream.groups.get_mut(&Name::from("workers")).unwrap().consumers_fault = refused(),
+            _ => stream.groups.get_mut(&Name::from("workers")).unwrap().pending_fault = refused(),
+        }
+        let mut scene = Scene::new(world);
+        scene.ticks(3).keys("<Enter>").ticks(3);
+        see(&format!("refused_{name}"), &mut scene, &[USUAL]);
+    }
+}

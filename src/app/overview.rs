@@ -76,8 +76,8 @@ impl Row<'_> {
         match (&self.stream.state, self.group) {
             (RowState::Fault(_), _) => Some(Level::Warn),
             (_, Some(group)) if self.stream.groups_fault.is_some() => group.judgement.level().max(Some(Level::Warn)),
-            (_, Some(group)) => group.judgement.level(),
-            _ => None,
+            (_, Some(group)) => group.judgement.level().max(self.stream.level()),
+            _ => self.stream.level(),
         }
     }
 

@@ -1,14 +1,15 @@
 //! A made-up server: streams, groups and consumers as plain values, and the answers to what pelwatch asks for.
 
 use pelwatch::core::{
+    census::{Answer, CensusRequest, Step, Walk},
     cluster::ClusterFacts,
     id::EntryId,
     known::Known,
     model::{ConsumerFacts, GroupFacts, PendingRow, PendingSummary, ServerFacts, StreamFacts},
     name::Name,
     sample::{
-        Cost, Fault, GroupDetail, GroupRequest, PageRequest, Part, RangeIds, RangeRequest, Request, Sample, ScanSample,
-        StreamRequest, StreamSample,
+        CensusSample, Cost, Fault, GroupDetail, GroupRequest, PageRequest, Part, RangeIds, RangeRequest, Request,
+        Sample, ScanSample, StreamRequest, StreamSample,
     },
     time::Mono,
 };
@@ -35,6 +36,8 @@ pub struct World {
     pub cluster: Option<ClusterFacts>,
     /// Whether consumers tell since when they got nothing (7.2+).
     pub tells_inactive: bool,
+    /// How many steps of a census are taken.
+    pub census_steps: usize,
 }
 
 /// A stream, or what its key answers in place of one.
@@ -47,6 +50,9 @@ pub struct Stream {
     pub groups: BTreeMap<Name, Group>,
     pub fault: Option<Fault>,
     pub groups_fault: Option<Fault>,
+    /// What XINFO STREAM and XRANGE answer in place of what they are asked for.
+    pub facts_fault: Option<Fault>,
+    pub range_fault: Option<Fault>,
 }
 
 /// A group.
@@ -103,6 +109,8 @@ impl World {
             groups: BTreeMap::new(),
             fault: None,
             groups_fault: None,
+            facts_fault: None,
+            range_fault: None,
             ids,
         };
         let key = key.into();
@@ -141,7 +149,7 @@ impl World {
             server: request.server.then(|| self.server.clone()),
             denied: Vec::new(),
             cluster: self.cluster.clone(),
-            census: None,
+            census: request.census.as_ref().and_then(|asked| self.census(asked, at)),
             cost: Cost {
                 commands: 7,
                 round_trips: 1,
@@ -151,6 +159,27 @@ impl World {
                 server_us: Some(312),
             },
         }
+    }
+
+    /// A census that came so far in a moment.
+    fn census(&self, asked: &CensusRequest, at: Mono) -> Option<Box<CensusSample>> {
+        let stream = self.streams.get(&asked.key)?;
+        let group = stream.groups.get(&asked.group)?;
+        let mut walk = Walk::new(asked.clone(), at);
+        for _ in 0..self.census_steps {
+            let Some(step) = walk.next(at) else { break };
+            let answer = match &step {
+                Step::Page(page) => Answer::Page(group.page(page, at)),
+                Step::Older(_) => Answer::Page(Ok(Vec::new())),
+                Step::Look(ids) => Answer::There(ids.iter().map(|id| Some(stream.ids.contains(id))).collect()),
+                Step::Confirm(ids) => {
+                    Answer::There(ids.iter().map(|id| Some(group.pending.contains_key(id))).collect())
+                }
+            };
+            walk.take(&step, answer, 50, at);
+        }
+        let tally = walk.tally().clone();
+        Some(Box::new(CensusSample { key: asked.key.clone(), group: asked.group.clone(), tally }))
     }
 
     fn stream_sample(&self, wanted: &StreamRequest, at: Mono) -> StreamSample {
@@ -176,10 +205,14 @@ impl World {
         StreamSample {
             key: wanted.key.clone(),
             origin: None,
-            facts: Ok(stream.facts()),
+            facts: stream.facts_fault.clone().map_or_else(|| Ok(stream.facts()), Err),
             groups,
             consistent: true,
-            ranges: wanted.ranges.iter().map(|range| (*range, Ok(stream.range(*range)))).collect(),
+            ranges: wanted
+                .ranges
+                .iter()
+                .map(|range| (*range, stream.range_fault.clone().map_or_else(|| Ok(stream.range(*range)), Err)))
+                .collect(),
             details: details.map(|(wanted, group)| group.detail(wanted, at, self.tells_inactive)).collect(),
         }
     }

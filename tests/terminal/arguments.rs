@@ -60,6 +60,7 @@ fn what_is_no_address_or_no_flag_is_refused_with_2() {
     assert_refused(&["--interval", "soon"], 2, "--interval");
     assert_refused(&["-p", "99999"], 2, "99999");
     assert_refused(&["--quiet", "nosuch"], 2, "holder-gone");
+    assert_refused(&["--only", "nosuch"], 2, "claim-ping-pong");
     assert_refused(&["snapshot", "--json", "--text"], 2, "--text");
 }
 

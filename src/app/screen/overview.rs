@@ -165,7 +165,10 @@ fn table_row(app: &App, row: &Row, now: Now) -> TableRow {
     let old = is_old(row.stream);
     let now = if old { Now { mono: group.at, ..now } } else { now };
     let rates = group.rates();
-    let finding = group.judgement.findings.first();
+    // what is wrong with the stream as a whole is wrong for each of its groups
+    let of_stream = row.stream.findings.iter().filter(|finding| finding.level > Level::Info);
+    let findings = || group.judgement.findings.iter().chain(of_stream.clone());
+    let finding = findings().rev().max_by_key(|finding| finding.level);
     let tone = |level: Level| level_tone(level);
     cells.push(name(group.name().shown()));
     cells.push(lag_cell(group));
@@ -177,7 +180,7 @@ fn table_row(app: &App, row: &Row, now: Now) -> TableRow {
     cells.push(span(rate(rates.delivered), Tone::Dim));
     cells.push(drain_cell(group));
     cells.push(span(app.shown().behind_ms(row.stream, group, now).map_or("-".to_owned(), age), Tone::Dim));
-    let more = group.judgement.findings.len().saturating_sub(1);
+    let more = findings().count().saturating_sub(1);
     let found =
         finding.map(|f| span(if more > 0 { format!("{} +{more}", f.id) } else { f.id.to_owned() }, tone(f.level)));
     let fault = fault_words(row.stream, group).map(|words| span(words, Tone::Warn));
@@ -315,7 +318,8 @@ fn why_no_group(stream: &StreamState) -> String {
 
 fn details(row: &Row) -> (Line, Vec<SymptomItem>, String) {
     let Some(group) = row.group else {
-        return (vec![bold(row.stream.key.shown(), Tone::Plain)], Vec::new(), why_no_group(row.stream));
+        let items = row.stream.findings.iter().map(|finding| symptoms::item(finding, false)).collect();
+        return (vec![bold(row.stream.key.shown(), Tone::Plain)], items, why_no_group(row.stream));
     };
     let title = vec![
         bold(row.stream.key.shown(), Tone::Plain),

@@ -20,8 +20,7 @@ impl Store {
     pub fn is_discovery_complete(&self) -> bool {
         let only_named = self.settings.patterns.is_empty() && !self.settings.keys.is_empty();
         let searched = self.discovery.complete && self.discovery.fault.is_none();
-        !self.is_one_node()
-            && (only_named || searched && self.cluster.as_ref().is_none_or(ClusterFacts::is_whole))
+        !self.is_one_node() && (only_named || searched && self.cluster.as_ref().is_none_or(ClusterFacts::is_whole))
     }
 
     /// That only a part of the cluster is shown, with the number of streams.

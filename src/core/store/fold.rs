@@ -1,6 +1,6 @@
 //! Folding a sample into the store: the only place that changes it.
 
-use super::{Discovery, GroupState, RowState, Store, StreamState, vanished};
+use super::{Discovery, GroupState, RowState, Store, StreamState, Trims, vanished};
 use crate::core::{
     event::Event,
     known::Known,
@@ -128,6 +128,7 @@ impl Store {
         }
         stream.state = RowState::Ok;
         stream.facts_fault = None;
+        stream.trims.push(at, &facts);
         stream.facts = Some(facts);
         stream.at = at;
     }
@@ -152,6 +153,7 @@ impl Store {
         if !matches!(fault, Fault::Other(_) | Fault::Away(_) | Fault::Elsewhere { .. }) {
             stream.groups.clear();
             stream.window = Window::default();
+            stream.trims = Trims::default();
         }
         stream.state = RowState::Fault(fault);
     }

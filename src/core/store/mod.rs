@@ -5,6 +5,7 @@ mod cluster;
 mod fold;
 mod group;
 mod pel;
+mod trims;
 mod vanished;
 mod wants;
 
@@ -26,6 +27,7 @@ mod window_tests;
 pub use census::Census;
 pub use group::{GroupState, Redelivery};
 pub use pel::{Extreme, Pel};
+pub use trims::{Pace, Trims};
 pub use wants::{Depth, Focus};
 
 use super::{
@@ -37,7 +39,7 @@ use super::{
     name::Name,
     sample::{Cost, Fault},
     strip::Window,
-    symptoms::Finding,
+    symptoms::{Finding, Level},
     time::{Mono, Now},
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -62,6 +64,16 @@ pub struct Settings {
     pub quiet: Vec<String>,
     /// What walking whole PELs in the background may cost; none a second means no walks.
     pub census: Limits,
+    /// Only these symptoms, by id; empty means all.
+    pub only: Vec<String>,
+}
+
+impl Settings {
+    /// Whether a symptom may be named.
+    pub fn names(&self, id: &str) -> bool {
+        let listed = |ids: &[String]| ids.iter().any(|one| one == id);
+        (self.only.is_empty() || listed(&self.only)) && !listed(&self.quiet)
+    }
 }
 
 impl Default for Settings {
@@ -74,6 +86,7 @@ impl Default for Settings {
             gone_after_ms: 60_000,
             quiet: Vec::new(),
             census: Limits::default(),
+            only: Vec::new(),
         }
     }
 }
@@ -115,6 +128,8 @@ pub struct StreamState {
     pub window: Window,
     /// Bytes of payload an entry takes in a reply, as last seen.
     pub entry_bytes: u64,
+    /// How its beginning moved on lately.
+    pub trims: Trims,
     /// What the checks of the stream as a whole said at the last fold.
     pub findings: Vec<Finding>,
     /// The node of the cluster that serves it, where all are watched.
@@ -235,6 +250,11 @@ impl StreamState {
     /// Whether the stream has facts of the last tick.
     pub fn is_ok(&self) -> bool {
         self.state == RowState::Ok
+    }
+
+    /// The worst that was found of the stream as a whole, if it is more than information.
+    pub fn level(&self) -> Option<Level> {
+        self.findings.iter().map(|finding| finding.level).filter(|level| *level > Level::Info).max()
     }
 
     /// Whether an entry is still in the stream; `None` where that is not known.

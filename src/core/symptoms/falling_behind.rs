@@ -16,6 +16,8 @@ pub(super) const ABOUT: About = About {
 const SPAN_MS: u64 = 8_000;
 /// Growth below which nothing is said: quiet groups stay quiet.
 const FLOOR: i64 = 20;
+/// Before so many milliseconds a swing or a burst looks like a trend: the lag must go up at most steps.
+const SWING_MS: u64 = 25_000;
 
 pub(super) fn judge(case: &Case) -> Verdict {
     let group = case.group;
@@ -35,8 +37,8 @@ pub(super) fn judge(case: &Case) -> Verdict {
     let (before, after) = (mean(&known[..quarter]), mean(&known[known.len() - quarter..]));
     let growth = after.saturating_sub(before);
     // once said, it is taken back only when the lag no longer grows at all
-    let floor = if group.firing.contains_key("falling-behind") { 0 } else { FLOOR.max(before / 20) };
-    if growth <= floor {
+    let floor = if case.fired(ABOUT.id) { 0 } else { FLOOR.max(before / 20) };
+    if growth <= floor || !case.fired(ABOUT.id) && swings(case, &known, growth) {
         return Verdict::Ok;
     }
     let (first, last) = (known[0], known[known.len() - 1]);
@@ -85,6 +87,19 @@ pub(super) fn judge(case: &Case) -> Verdict {
         check: words(&[b"XINFO", b"CONSUMERS", case.stream.key.bytes(), group.name().bytes()]),
         remedy: ABOUT.remedy,
     }])
+}
+
+/// Whether the lag goes up and down by more than it grew: a group that reads in batches, not one that falls behind.
+fn swings(case: &Case, known: &[&Point], growth: i64) -> bool {
+    let lags: Vec<i64> = known.iter().filter_map(|point| point.lag).collect();
+    if case.group.history.span_ms(WINDOW_MS) < SWING_MS {
+        let steps = lags.len() - 1;
+        let count = |is: fn(&[i64]) -> bool| lags.windows(2).filter(|pair| is(pair)).count();
+        return count(|pair| pair[1] < pair[0]) * 3 >= steps || count(|pair| pair[1] > pair[0]) * 2 <= steps;
+    }
+    let newest = &lags[lags.len() - lags.len() / 4..];
+    let spread = newest.iter().max().zip(newest.iter().min()).map_or(0, |(most, least)| most.saturating_sub(*least));
+    growth <= spread
 }
 
 /// Where the lag is known within bounds only, as of a group that began at `$`: it grew if the least it can be now is more than the

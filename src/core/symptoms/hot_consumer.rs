@@ -3,10 +3,10 @@
 use super::{About, Case, Finding, Level, Verdict, idle_now, words};
 use crate::core::model::total;
 
-/// Pending below which nothing is said.
-const FLOOR: i64 = 100;
-/// Share of one consumer, in percent.
-const SHARE: i64 = 80;
+/// Pending below which nothing is said, and what takes it back once it was said.
+const FLOOR: (i64, i64) = (100, 50);
+/// Share of one consumer, in percent, and what takes it back.
+const SHARE: (i64, i64) = (80, 60);
 /// Two consumers are never even.
 const CONSUMERS: usize = 3;
 
@@ -21,7 +21,8 @@ pub(super) const ABOUT: About = About {
 
 pub(super) fn judge(case: &Case) -> Verdict {
     let group = case.group;
-    if group.facts.pending < FLOOR {
+    let (floor, share) = if case.fired(ABOUT.id) { (FLOOR.1, SHARE.1) } else { (FLOOR.0, SHARE.0) };
+    if group.facts.pending < floor {
         return Verdict::Ok;
     }
     let Some(consumers) = &group.consumers else { return Verdict::NotEnoughData };
@@ -32,7 +33,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
     };
     // one that is not seen any more has a symptom of its own
     let alive = idle_now(group, hot.idle_ms, case.now.mono) <= group.gone_after_ms(case.settings);
-    if !alive || hot.pending.saturating_mul(100) < total.saturating_mul(SHARE) {
+    if !alive || hot.pending.saturating_mul(100) < total.saturating_mul(share) {
         return Verdict::Ok;
     }
     let others = consumers.len() as i64 - 1;

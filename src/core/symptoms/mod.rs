@@ -1,18 +1,29 @@
 //! Small pure checks over the store, each with the sentence, the numbers it used, the likely cause, a first command to
 //! run and what can be done.
 
+mod claim_ping_pong;
+mod consumer_churn;
 mod cursor_beyond_end;
+mod entries_read_ahead;
 mod falling_behind;
+mod group_churn;
 mod holder_gone;
 mod hot_consumer;
-mod hygiene;
+mod ids_exhausted;
 mod never_acked;
+mod no_consumers;
+mod noack;
 mod payload_gone;
 mod poison;
 mod reads_history;
 mod redelivered;
 mod retention;
+mod retention_race;
+mod split_key;
+mod stale_tail;
+mod tail_held;
 mod trimmed;
+mod unowned;
 
 use super::{
     name::Name,
@@ -91,6 +102,29 @@ pub struct Case<'a> {
     pub idle_is_attempt: bool,
 }
 
+impl Case<'_> {
+    /// Whether it was said at the last fold, too: a lower threshold then keeps it said, so that nothing flickers.
+    fn fired(&self, id: &str) -> bool {
+        self.group.firing.contains_key(id)
+    }
+}
+
+/// What a check of a stream as a whole looks at.
+#[derive(Clone, Copy)]
+struct Whole<'a> {
+    stream: &'a StreamState,
+    now: Now,
+    /// The server's clock, in milliseconds since 1970.
+    server_ms: i64,
+    halves: &'a split_key::Halves,
+}
+
+impl Whole<'_> {
+    fn fired(&self, id: &str) -> bool {
+        self.stream.findings.iter().any(|finding| finding.id == id)
+    }
+}
+
 /// What a check is about, the same for all that it finds: its row in the documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct About {
@@ -112,29 +146,46 @@ struct Check {
     judge: fn(&Case) -> Verdict,
 }
 
-const CHECKS: [Check; 14] = [
+const CHECKS: [Check; 19] = [
     Check { about: holder_gone::ABOUT, judge: holder_gone::judge },
     Check { about: never_acked::ABOUT, judge: never_acked::judge },
     Check { about: falling_behind::ABOUT, judge: falling_behind::judge },
     Check { about: redelivered::ABOUT, judge: redelivered::judge },
+    Check { about: claim_ping_pong::ABOUT, judge: claim_ping_pong::judge },
     Check { about: poison::ABOUT, judge: poison::judge },
+    Check { about: stale_tail::ABOUT, judge: stale_tail::judge },
     Check { about: reads_history::ABOUT, judge: reads_history::judge },
     Check { about: hot_consumer::ABOUT, judge: hot_consumer::judge },
+    Check { about: retention_race::ABOUT, judge: retention_race::judge },
     Check { about: trimmed::ABOUT_UNREAD, judge: trimmed::judge_unread },
     Check { about: payload_gone::ABOUT, judge: payload_gone::judge },
     Check { about: cursor_beyond_end::ABOUT, judge: cursor_beyond_end::judge },
-    Check { about: hygiene::READ_AHEAD, judge: hygiene::read_ahead },
-    Check { about: hygiene::UNOWNED, judge: hygiene::unowned },
-    Check { about: hygiene::NO_CONSUMERS, judge: hygiene::no_consumers },
-    Check { about: hygiene::CHURN, judge: hygiene::churn },
+    Check { about: entries_read_ahead::ABOUT, judge: entries_read_ahead::judge },
+    Check { about: tail_held::ABOUT, judge: tail_held::judge },
+    Check { about: unowned::ABOUT, judge: unowned::judge },
+    Check { about: no_consumers::ABOUT, judge: no_consumers::judge },
+    Check { about: noack::ABOUT, judge: noack::judge },
+    Check { about: consumer_churn::ABOUT, judge: consumer_churn::judge },
 ];
 
-/// The checks of a stream as a whole.
-const OF_STREAMS: [About; 2] = [trimmed::ABOUT, retention::ABOUT];
+/// One check of a stream as a whole.
+struct WholeCheck {
+    about: About,
+    judge: fn(&Whole) -> Option<Finding>,
+}
+
+/// Worst first, as they are shown.
+const OF_STREAMS: [WholeCheck; 5] = [
+    WholeCheck { about: ids_exhausted::ABOUT, judge: ids_exhausted::judge },
+    WholeCheck { about: trimmed::ABOUT, judge: trimmed::judge },
+    WholeCheck { about: retention::ABOUT, judge: retention::judge },
+    WholeCheck { about: group_churn::ABOUT, judge: group_churn::judge },
+    WholeCheck { about: split_key::ABOUT, judge: split_key::judge },
+];
 
 /// All checks, of groups and of streams, in the order in which they are shown.
 pub fn all() -> impl Iterator<Item = About> {
-    CHECKS.iter().map(|check| check.about).chain(OF_STREAMS)
+    CHECKS.iter().map(|check| check.about).chain(OF_STREAMS.iter().map(|check| check.about))
 }
 
 /// Their ids.
@@ -174,7 +225,7 @@ impl Judgement {
 
 fn judge(case: &Case) -> Judgement {
     let mut judgement = Judgement::default();
-    for check in CHECKS.iter().filter(|check| !case.settings.quiet.iter().any(|quiet| quiet == check.about.id)) {
+    for check in CHECKS.iter().filter(|check| case.settings.names(check.about.id)) {
         match (check.judge)(case) {
             Verdict::Ok => judgement.quiet.push(check.about.id),
             Verdict::NotEnoughData => judgement.waiting.push(check.about.id),
@@ -213,12 +264,20 @@ pub(super) fn remember(store: &mut Store, now: Now) {
             }
             group.judgement = judgement;
         }
-        let allowed = |finding: &Finding| !settings.quiet.iter().any(|quiet| quiet == finding.id);
-        stream.findings =
-            trimmed::of_stream(stream).into_iter().chain(retention::of_stream(stream)).filter(allowed).collect();
+    }
+    let halves = split_key::Halves::of(store.streams.values());
+    let server_ms = store.server_now_ms(now);
+    for stream in store.streams.values_mut() {
+        let whole = Whole { stream, now, server_ms, halves: &halves };
+        let checks = OF_STREAMS.iter().filter(|check| settings.names(check.about.id));
+        let findings = checks.filter_map(|check| (check.judge)(&whole)).collect();
+        stream.findings = findings;
     }
     store.client_names = client_names;
 }
+
+/// A consumer or a group that nobody was seen at for so long is left over, in milliseconds.
+const LEFT_OVER_MS: i64 = 86_400_000;
 
 /// Trends are judged over so many milliseconds.
 const WINDOW_MS: u64 = 60_000;
@@ -241,6 +300,20 @@ fn idle_now(group: &GroupState, idle_ms: i64, now: Mono) -> i64 {
 fn aged(group: &GroupState, idle_ms: i64, taken: Mono, now: Mono) -> i64 {
     let passed = if taken < group.at { 0 } else { now.since(taken) };
     idle_ms.saturating_add(i64::try_from(passed).unwrap_or(i64::MAX))
+}
+
+/// The one finding of a check that is about nobody in particular.
+fn one(about: About, level: Level, text: String, evidence: Vec<(&'static str, i64)>, check: Vec<Name>) -> Verdict {
+    Verdict::Found(vec![Finding {
+        id: about.id,
+        level,
+        consumer: None,
+        text,
+        evidence,
+        cause: about.cause,
+        check,
+        remedy: about.remedy,
+    }])
 }
 
 fn words(parts: &[&[u8]]) -> Vec<Name> {

@@ -12,17 +12,27 @@ pub(super) const ABOUT: About = About {
     remedy: "read the holder's log for the entry that is pending longest; if no acknowledgement is meant, read with NOACK",
 };
 
-/// Growth of pending over the window below which nothing is said.
-const FLOOR: i64 = 10;
-/// Share of the deliveries that stays pending from which on it is said.
-const SHARE: f64 = 0.2;
+/// Growth of pending over the window below which nothing is said, and what takes it back once it was said.
+const FLOOR: (i64, i64) = (10, 3);
+/// No verdict on less than this, in milliseconds: whoever acknowledges in batches lets pending grow for some seconds.
+const SPAN_MS: u64 = 7_000;
+/// Share of the deliveries that stays pending from which on it is said, and what takes it back.
+const SHARE: (f64, f64) = (0.2, 0.1);
+/// Over less than this, in milliseconds, a batch that is yet to be acknowledged looks like a leak: nearly nothing may come back,
+const SHORT_MS: u64 = 25_000;
+/// so that this share stays pending, and no step goes down.
+const NEARLY_ALL: f64 = 0.8;
+/// One step in so many may go down, and once it was said, one in so many.
+const DIPS: (usize, usize) = (5, 3);
 
 pub(super) fn judge(case: &Case) -> Verdict {
     let group = case.group;
-    if group.facts.pending < FLOOR {
+    let fired = case.fired(ABOUT.id);
+    let (floor, share, dip) = if fired { (FLOOR.1, SHARE.1, DIPS.1) } else { (FLOOR.0, SHARE.0, DIPS.0) };
+    if group.facts.pending < floor {
         return Verdict::Ok;
     }
-    if !enough(group) {
+    if !enough(group) || group.history.span_ms(WINDOW_MS) < SPAN_MS {
         return Verdict::NotEnoughData;
     }
     let window = group.history.window(WINDOW_MS);
@@ -32,10 +42,16 @@ pub(super) fn judge(case: &Case) -> Verdict {
     let growth = last.pending.saturating_sub(first.pending);
     // a healthy group breathes: what goes out comes back within a few ticks
     let dips = window.clone().zip(window.clone().skip(1)).filter(|(a, b)| b.pending < a.pending).count();
-    let steps = window.count().saturating_sub(1);
+    let steps = window.clone().count().saturating_sub(1);
+    // what is acknowledged in batches comes down to the same low each time: the lows must rise, too
+    let middle = first.at.0 + last.at.since(first.at) / 2;
+    let low = |late: bool| window.clone().filter(|p| (p.at.0 > middle) == late).map(|p| p.pending).min();
+    let risen = low(true).zip(low(false)).map_or(0, |(late, early)| late.saturating_sub(early)).saturating_mul(2);
     let delivered = first.delivered.zip(last.delivered).and_then(|(a, b)| b.checked_sub(a));
-    let grows = growth >= FLOOR && dips * 5 <= steps;
-    let unreturned = delivered.is_none_or(|delivered| growth as f64 >= delivered as f64 * SHARE);
+    let short = !fired && last.at.since(first.at) < SHORT_MS;
+    let share = if short { NEARLY_ALL } else { share };
+    let grows = growth >= floor && risen >= floor && if short { dips == 0 } else { dips * dip <= steps };
+    let unreturned = delivered.is_none_or(|delivered| growth.min(risen) as f64 >= delivered as f64 * share);
     let lag_is_low = last.lag.is_none_or(|lag| lag <= growth.max(last.pending / 2));
     if !(grows && unreturned && lag_is_low) {
         return Verdict::Ok;

@@ -2,8 +2,8 @@
 
 use super::{About, Case, Finding, Level, Verdict, WINDOW_MS, enough, entries, words};
 
-/// A consumer seen within so many milliseconds is at work.
-const AT_WORK_MS: i64 = 5_000;
+/// A consumer seen within so many milliseconds is at work, and once it was said, within so many: it may ask in a slow rhythm.
+const AT_WORK_MS: (i64, i64) = (5_000, 20_000);
 
 /// The row of the documentation.
 pub(super) const ABOUT: About = About {
@@ -21,10 +21,11 @@ pub(super) fn judge(case: &Case) -> Verdict {
     let (Some(consumers), true) = (&group.consumers, enough(group)) else { return Verdict::NotEnoughData };
     let still = group.history.window(WINDOW_MS).all(|point| point.cursor == group.facts.cursor && point.pending == 0);
     // an empty read with > cannot be what refreshed it: entries wait
+    let at_work = if case.fired(ABOUT.id) { AT_WORK_MS.1 } else { AT_WORK_MS.0 };
     let seen_ago = |idle_ms: i64| idle_ms.saturating_add(case.now.mono.since(group.consumers_at) as i64);
     let busy = consumers
         .iter()
-        .filter(|consumer| seen_ago(consumer.idle_ms) <= AT_WORK_MS)
+        .filter(|consumer| seen_ago(consumer.idle_ms) <= at_work)
         .min_by_key(|consumer| consumer.idle_ms);
     let waited = group.history.window(WINDOW_MS).all(|point| point.lag.is_none_or(|lag| lag > 0));
     let Some(busy) = busy.filter(|_| still && waited) else { return Verdict::Ok };

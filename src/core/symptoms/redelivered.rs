@@ -1,6 +1,7 @@
-//! Entries are delivered again or change hands while somebody may still be at work on them.
+//! Entries are delivered again or change hands while somebody may still be at work on them. Those that go back and forth between the
+//! same consumers are told by `claim-ping-pong`; a consumer that gets its own entries again is told here, with its name.
 
-use super::{About, Case, Finding, Level, Verdict, WINDOW_MS, enough, entries, words};
+use super::{About, Case, Finding, Level, Verdict, WINDOW_MS, claim_ping_pong, enough, entries, words};
 use crate::core::time::age_words;
 use std::collections::BTreeMap;
 
@@ -18,7 +19,12 @@ const FLOOR: usize = 3;
 
 pub(super) fn judge(case: &Case) -> Verdict {
     let group = case.group;
-    let recent: Vec<_> = group.redeliveries.iter().filter(|seen| case.now.mono.since(seen.at) <= WINDOW_MS).collect();
+    let elsewhere = claim_ping_pong::returned(case);
+    let recent: Vec<_> = group
+        .redeliveries
+        .iter()
+        .filter(|seen| case.now.mono.since(seen.at) <= WINDOW_MS && !elsewhere.contains_key(&seen.id))
+        .collect();
     if recent.is_empty() {
         let blind = group.facts.pending > 0 && !enough(group);
         return if blind { Verdict::NotEnoughData } else { Verdict::Ok };
@@ -29,7 +35,8 @@ pub(super) fn judge(case: &Case) -> Verdict {
     }
     let again = times.values().filter(|times| **times > 1).count() as i64;
     let Some((worst, worst_times)) = times.iter().max_by_key(|(_, times)| **times) else { return Verdict::Ok };
-    if recent.len() < FLOOR && *worst_times < 2 {
+    // once said, it is taken back when a window passed without any
+    if recent.len() < FLOOR && *worst_times < 2 && !case.fired(ABOUT.id) {
         return Verdict::Ok;
     }
     let moved = recent.iter().filter(|seen| seen.from != seen.to).count() as i64;
@@ -47,11 +54,16 @@ pub(super) fn judge(case: &Case) -> Verdict {
         }
         _ => String::new(),
     };
+    // the same one each time: it reads its own history again, nobody claims
+    let own = recent[0].to.clone().filter(|own| moved == 0 && recent.iter().all(|seen| seen.to.as_ref() == Some(own)));
+    let to = match &own {
+        Some(own) => format!("each time to {own}, which holds them already"),
+        None => format!("{moved} of {} times to another consumer", recent.len()),
+    };
     let text = format!(
-        "{} delivered again in the last {}, {moved} of {} times to another consumer, up to {deliveries} deliveries ({worst}){sooner}",
+        "{} delivered again in the last {}, {to}, up to {deliveries} deliveries ({worst}){sooner}",
         entries(times.len() as i64),
         age_words(WINDOW_MS as i64),
-        recent.len(),
     );
     let mut evidence = vec![
         ("entries", times.len() as i64),
@@ -66,7 +78,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
     Verdict::Found(vec![Finding {
         id: ABOUT.id,
         level: Level::Warn,
-        consumer: None,
+        consumer: own,
         text,
         evidence,
         cause: ABOUT.cause,

@@ -1,7 +1,7 @@
 //! Everything in the stream was read and acknowledged by every group: it is kept only because nobody trims it (case 42).
 
-use super::{About, Finding, Level, words};
-use crate::core::store::StreamState;
+use super::{About, Finding, Level, Whole, words};
+use crate::core::{id::EntryId, known::Known, lag::LagKind, store::GroupState};
 
 /// The row of the documentation.
 pub(super) const ABOUT: About = About {
@@ -14,23 +14,51 @@ pub(super) const ABOUT: About = About {
 
 /// Streams shorter than this are not worth a word.
 const FLOOR: i64 = 1000;
+/// Once it was said, a busy stream may have one entry in so many under way.
+const UNDER_WAY: i64 = 20;
 
-pub(super) fn of_stream(stream: &StreamState) -> Option<Finding> {
+/// The most that a group still has to do.
+fn to_do(group: &GroupState, last: EntryId) -> Option<i64> {
+    let waiting = match group.lag.kind {
+        _ if group.facts.cursor >= last => Some(0),
+        LagKind::Exact | LagKind::Reported | LagKind::AtMost => group.lag.value,
+        LagKind::AtLeast | LagKind::Unknown | LagKind::Unsupported => None,
+    };
+    waiting?.checked_add(group.facts.pending)
+}
+
+pub(super) fn judge(whole: &Whole) -> Option<Finding> {
+    let stream = whole.stream;
     let facts = stream.facts.as_ref().filter(|facts| stream.is_ok() && facts.length >= FLOOR)?;
-    let last = facts.last?;
-    let done = |group: &crate::core::store::GroupState| group.facts.cursor >= last && group.facts.pending == 0;
-    if stream.groups.is_empty() || !stream.groups.values().all(done) {
+    // what somebody trims is not kept because nobody does; deletes by hand are no trimming
+    let removed = facts.entries_added.value().map_or(0, |added| added.saturating_sub(facts.length));
+    let trimmed = removed > 0 && (facts.max_deleted == Known::Is(EntryId::MIN) || removed >= facts.length / 10);
+    if stream.groups.is_empty() || trimmed || stream.trims.pace(whole.now.mono).is_some() {
         return None;
     }
+    let last = facts.last?;
+    let under_way = stream.groups.values().map(|group| to_do(group, last)).sum::<Option<i64>>()?;
+    let allowed = if whole.fired(ABOUT.id) { facts.length / UNDER_WAY } else { 0 };
+    if under_way > allowed {
+        return None;
+    }
+    let done = facts.length - under_way;
+    let text = match under_way {
+        0 => format!(
+            "all {done} entries of {} are behind every group's cursor and none is pending: they are kept only by retention",
+            stream.key
+        ),
+        _ => format!(
+            "{done} of {} entries of {} are behind every group's cursor and not pending: they are kept only by retention",
+            facts.length, stream.key
+        ),
+    };
     Some(Finding {
         id: ABOUT.id,
         level: Level::Info,
         consumer: None,
-        text: format!(
-            "all {} entries of {} are behind every group's cursor and none is pending: they are kept only by retention",
-            facts.length, stream.key
-        ),
-        evidence: vec![("entries", facts.length), ("groups", stream.groups.len() as i64)],
+        text,
+        evidence: vec![("entries", done), ("length", facts.length), ("groups", stream.groups.len() as i64)],
         cause: ABOUT.cause,
         check: words(&[b"XINFO", b"STREAM", stream.key.bytes()]),
         remedy: ABOUT.remedy,

@@ -1,8 +1,8 @@
 //! The stream no longer holds all it was given: a replay returns fewer entries than expected, and a group may have lost
 //! entries that it never got.
 
-use super::{About, Case, Finding, Level, Verdict, entries, words};
-use crate::core::{id::EntryId, known::Known, store::StreamState};
+use super::{About, Case, Finding, Level, Verdict, Whole, entries, words};
+use crate::core::{id::EntryId, known::Known};
 
 /// The row of the documentation.
 pub(super) const ABOUT_UNREAD: About = About {
@@ -23,7 +23,8 @@ pub(super) const ABOUT: About = About {
 };
 
 /// Of a stream: what was removed of all that was added. Information only: most streams are meant to be trimmed.
-pub(super) fn of_stream(stream: &StreamState) -> Option<Finding> {
+pub(super) fn judge(whole: &Whole) -> Option<Finding> {
+    let stream = whole.stream;
     let facts = stream.facts.as_ref().filter(|_| stream.is_ok())?;
     let added = facts.entries_added.value()?;
     let removed = added.saturating_sub(facts.length);

@@ -1,0 +1,125 @@
+//! How fast the beginning of a stream moves on: what trimming takes away, over the last minute or so.
+
+use crate::core::{id::EntryId, known::Known, model::StreamFacts, time::Mono};
+use std::collections::VecDeque;
+
+/// Moves older than this say nothing of the present.
+const WINDOW_MS: u64 = 120_000;
+/// A pace is not taken from fewer moves,
+const MOVES: usize = 3;
+/// nor over less time, in milliseconds.
+const SPAN_MS: u64 = 3_000;
+/// Moves kept.
+const MOST: usize = 240;
+
+/// One place where the stream began.
+#[derive(Clone, Copy, Debug)]
+struct Start {
+    at: Mono,
+    first: EntryId,
+    /// Entries ever removed.
+    removed: Option<i64>,
+}
+
+/// The places where a stream began, one for each time it was seen to have moved.
+#[derive(Clone, Debug, Default)]
+pub struct Trims {
+    starts: VecDeque<Start>,
+}
+
+/// How fast.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pace {
+    /// By how much the first half of the first id grows in a millisecond.
+    pub speed: f64,
+    /// Entries removed a second; `None` where the server does not count those added.
+    pub removed_per_s: Option<f64>,
+    /// Over so many milliseconds.
+    pub span_ms: u64,
+}
+
+impl Trims {
+    /// Takes the facts of one moment in. A stream that is empty or that was created again begins anew.
+    pub fn push(&mut self, at: Mono, facts: &StreamFacts) {
+        let Some(first) = facts.first else { return self.starts.clear() };
+        let last = self.starts.back().map(|start| start.first);
+        if last == Some(first) {
+            return;
+        }
+        if last.is_some_and(|last| first < last) {
+            self.starts.clear();
+        }
+        while self.starts.len() == MOST || self.starts.front().is_some_and(|old| at.since(old.at) > WINDOW_MS) {
+            self.starts.pop_front();
+        }
+        let removed = match facts.entries_added {
+            Known::Is(added) => added.checked_sub(facts.length),
+            _ => None,
+        };
+        self.starts.push_back(Start { at, first, removed });
+    }
+
+    /// The pace until `now`; `None` unless the beginning moved several times lately. A trimming that stopped slows down by itself,
+    /// since the time after its last step counts.
+    pub fn pace(&self, now: Mono) -> Option<Pace> {
+        let recent = || self.starts.iter().filter(|start| now.since(start.at) <= WINDOW_MS);
+        let (old, new) = (recent().next()?, recent().next_back()?);
+        let steps = recent().count();
+        let moving = new.at.since(old.at);
+        if steps < MOVES || moving < SPAN_MS {
+            return None;
+        }
+        // the next step is due after a usual pause; only what goes beyond it is standing still
+        let pause = moving / (steps as u64 - 1);
+        let span = moving.max(now.since(old.at).saturating_sub(pause));
+        let removed = new.removed.zip(old.removed).map(|(new, old)| new.saturating_sub(old)).filter(|n| *n >= 0);
+        Some(Pace {
+            speed: new.first.ms.saturating_sub(old.first.ms) as f64 / span as f64,
+            removed_per_s: removed.map(|n| n as f64 * 1000.0 / span as f64),
+            span_ms: span,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts(first: u64, added: i64) -> StreamFacts {
+        StreamFacts {
+            length: 100,
+            first: Some(EntryId::new(first, 0)),
+            last: None,
+            last_generated: EntryId::MIN,
+            entries_added: Known::Is(added),
+            max_deleted: Known::Unsupported,
+            groups: 0,
+            reply_bytes: 0,
+        }
+    }
+
+    #[test]
+    fn a_steady_trimming_has_a_pace_and_one_that_stopped_loses_it() {
+        let mut trims = Trims::default();
+        for second in 0..10 {
+            assert_eq!(trims.pace(Mono(second * 1000)).is_some(), second > 3, "{second}");
+            trims.push(Mono(second * 1000), &facts(500 + 20 * second, 1000 + 20 * second as i64));
+        }
+        let pace = trims.pace(Mono(9000)).expect("ten steps");
+        assert!((pace.speed - 0.02).abs() < 1e-9, "{pace:?}");
+        assert!(pace.removed_per_s.is_some_and(|rate| (rate - 20.0).abs() < 1e-6), "{pace:?}");
+        let later = trims.pace(Mono(50_000)).expect("still within two minutes");
+        assert!(later.speed < pace.speed / 4.0, "{later:?}");
+        assert_eq!(trims.pace(Mono(200_000)), None);
+    }
+
+    #[test]
+    fn a_stream_that_was_created_again_begins_anew() {
+        let mut trims = Trims::default();
+        for second in 0..10 {
+            trims.push(Mono(second * 1000), &facts(500 + second, 1000));
+        }
+        trims.push(Mono(10_000), &facts(1, 100));
+        assert_eq!(trims.pace(Mono(10_000)), None);
+    }
+}

@@ -1,0 +1,93 @@
+//! The same entries go back and forth between the same consumers: each claims what the other is still at work on.
+
+use super::{About, Case, Level, Verdict, WINDOW_MS, enough, entries, one, words};
+use crate::core::{id::EntryId, name::Name, store::Redelivery, time::age_words};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The row of the documentation.
+pub(super) const ABOUT: About = About {
+    id: "claim-ping-pong",
+    levels: &[Level::Warn],
+    says: "The same entries go back and forth between the same consumers",
+    cause: "each claims with a min-idle below the time that handling takes, so it takes what another is still at work on",
+    remedy: "raise the min-idle of the claims above the slowest normal handling, and make the handling idempotent",
+};
+
+/// So many returns to a former owner over the window are no accident,
+const RETURNS: usize = 2;
+/// nor is one entry that changed hands so often.
+const CHANGES: usize = 3;
+/// Consumers named.
+const NAMED: usize = 4;
+
+/// The entries that came back to somebody who had held them before, each with its changes of owner within the window.
+pub(super) fn returned<'a>(case: &'a Case) -> BTreeMap<EntryId, Vec<&'a Redelivery>> {
+    let mut changes: BTreeMap<EntryId, Vec<&Redelivery>> = BTreeMap::new();
+    let recent = case.group.redeliveries.iter().filter(|seen| case.now.mono.since(seen.at) <= WINDOW_MS);
+    for seen in recent.filter(|seen| seen.from != seen.to) {
+        changes.entry(seen.id).or_default().push(seen);
+    }
+    changes.retain(|_, changes| returns(changes) > 0);
+    changes
+}
+
+fn returns(changes: &[&Redelivery]) -> usize {
+    let mut held = BTreeSet::new();
+    changes
+        .iter()
+        .filter(|change| {
+            held.insert(&change.from);
+            change.to.is_some() && held.contains(&change.to)
+        })
+        .count()
+}
+
+pub(super) fn judge(case: &Case) -> Verdict {
+    let group = case.group;
+    let returned = returned(case);
+    let times: usize = returned.values().map(|changes| returns(changes)).sum();
+    let most = returned.values().map(Vec::len).max().unwrap_or(0);
+    // one return after it was said keeps it said, until the window is empty
+    let floor = if case.fired(ABOUT.id) { 1 } else { RETURNS };
+    if times < floor && most < CHANGES {
+        let blind = group.facts.pending > 0 && returned.is_empty() && !enough(group);
+        return if blind { Verdict::NotEnoughData } else { Verdict::Ok };
+    }
+    let all = || returned.values().flatten();
+    let owners: BTreeSet<&Name> = all().flat_map(|change| [&change.from, &change.to]).flatten().collect();
+    let named: Vec<String> = owners.iter().take(NAMED).map(ToString::to_string).collect();
+    let more = if owners.len() > NAMED { format!(" and {} more", owners.len() - NAMED) } else { String::new() };
+    let soonest = all().filter_map(|change| change.idle_before_ms).min();
+    let usual = group.handling_ms(0.5);
+    let sooner = match (soonest, usual) {
+        (Some(idle), Some(usual)) if idle < usual => format!(
+            "; claimed after an idle time of {}, while handling usually takes {}: the min-idle is too short",
+            age_words(idle),
+            age_words(usual)
+        ),
+        (Some(idle), _) => format!("; last seen idle for {} before a claim", age_words(idle)),
+        (None, _) => String::new(),
+    };
+    let deliveries = all().map(|change| change.deliveries).max().unwrap_or(0);
+    let count = returned.len() as i64;
+    let text = format!(
+        "{} {} back and forth between {}{more}: {} changes of owner in the last {}, up to {deliveries} deliveries{sooner}",
+        entries(count),
+        if count == 1 { "goes" } else { "go" },
+        named.join(", "),
+        all().count(),
+        age_words(WINDOW_MS as i64)
+    );
+    let mut evidence = vec![
+        ("entries", count),
+        ("owner_changes", all().count() as i64),
+        ("returns", times as i64),
+        ("consumers", owners.len() as i64),
+        ("max_deliveries", deliveries),
+    ];
+    evidence.extend(soonest.map(|idle| ("shortest_idle_before_ms", idle)));
+    evidence.extend(usual.map(|usual| ("usual_handling_ms", usual)));
+    let id = returned.keys().next().map_or("-".to_owned(), ToString::to_string);
+    let check = words(&[b"XPENDING", case.stream.key.bytes(), group.name().bytes(), id.as_bytes(), b"+", b"10"]);
+    one(ABOUT, Level::Warn, text, evidence, check)
+}

@@ -1,0 +1,28 @@
+//! The counters say that a group read more than was ever added: such a data set does not load on Redis 8.10 (server-facts 5.3).
+
+use super::{About, Case, Level, Verdict, one, words};
+
+/// The row of the documentation.
+pub(super) const ABOUT: About = About {
+    id: "entries-read-ahead",
+    levels: &[Level::Critical],
+    says: "The group is said to have read more entries than were ever added: this data set does not load on Redis 8.10",
+    cause: "a wrong ENTRIESREAD in XGROUP SETID or CREATE, or XSETID with a lower ENTRIESADDED",
+    remedy: "move the cursor to where it is without ENTRIESREAD (XGROUP SETID), which forgets the count, before the server is restarted",
+};
+
+pub(super) fn judge(case: &Case) -> Verdict {
+    let added = case.stream.facts.as_ref().and_then(|facts| facts.entries_added.value());
+    match (case.group.facts.entries_read.value(), added) {
+        // between two moments the stream may have grown; what was found at one moment stands until the next
+        (Some(_), Some(_)) if case.stream.apart && !case.fired(ABOUT.id) => Verdict::NotEnoughData,
+        (Some(read), Some(added)) if read > added => {
+            let text = format!(
+                "entries-read is {read}, but only {added} were ever added: Redis 8.10 will not load this data set"
+            );
+            let check = words(&[b"XINFO", b"GROUPS", case.stream.key.bytes()]);
+            one(ABOUT, Level::Critical, text, vec![("entries_read", read), ("entries_added", added)], check)
+        }
+        _ => Verdict::Ok,
+    }
+}

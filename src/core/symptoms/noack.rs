@@ -1,0 +1,51 @@
+//! A group that is given entries while nothing is ever pending and none of its consumers counts as having got one: it is read
+//! with NOACK. Worth knowing, since a crash then loses what was in hand, and "acked" says nothing.
+//!
+//! The sign is `inactive` of -1 ("never got an entry"), which the server does not touch on a read with NOACK (7.2+, server-facts 6).
+//! Before 7.2 a NOACK reader cannot be told from one that acknowledges quickly, so nothing is said.
+
+use super::{About, Case, Level, Verdict, entries, idle_now, one, words};
+use crate::core::known::Known;
+
+/// The row of the documentation.
+pub(super) const ABOUT: About = About {
+    id: "noack",
+    levels: &[Level::Info],
+    says: "The group is given entries, none is ever pending, and no consumer counts as having got one (told from 7.2 on)",
+    cause: "its consumers read with NOACK: what is delivered counts as done; or those that read it before were deleted",
+    remedy: "nothing, if a loss is acceptable when a consumer ends at a bad moment; else read without NOACK and acknowledge",
+};
+
+pub(super) fn judge(case: &Case) -> Verdict {
+    let group = case.group;
+    if group.facts.pending > 0 || group.facts.consumers == 0 {
+        return Verdict::Ok;
+    }
+    let Some(consumers) = group.consumers.as_ref().filter(|list| !list.is_empty()) else {
+        return Verdict::NotEnoughData;
+    };
+    if !consumers.iter().all(|one| one.inactive_ms == Known::Is(-1)) {
+        return Verdict::Ok;
+    }
+    let window = || group.history.points();
+    // somebody reads while we look
+    let moved = window().all(|point| point.pending == 0)
+        && window().next().is_some_and(|first| first.cursor < group.facts.cursor);
+    let read = group.facts.entries_read.value().filter(|read| *read > 0);
+    let seen = consumers.iter().map(|one| idle_now(group, one.idle_ms, case.now.mono)).min().unwrap_or(i64::MAX);
+    let active = case.fired(ABOUT.id) || seen <= group.gone_after_ms(case.settings);
+    if !active || !moved && read.is_none() {
+        return Verdict::Ok;
+    }
+    let given = read.map_or("entries".to_owned(), entries);
+    let who = match consumers.len() {
+        1 => format!("its consumer {} never got one by the server's account", consumers[0].name),
+        n => format!("none of its {n} consumers ever got one by the server's account"),
+    };
+    let why = if moved { "it is read with NOACK" } else { "it is read with NOACK, or who read it was deleted" };
+    let text = format!("{} was given {given}, nothing is pending, and {who}: {why}", group.name());
+    let mut evidence = vec![("pending", 0), ("consumers", consumers.len() as i64), ("consumer_idle_ms", seen)];
+    evidence.extend(read.map(|read| ("entries_read", read)));
+    let check = words(&[b"XINFO", b"CONSUMERS", case.stream.key.bytes(), group.name().bytes()]);
+    one(ABOUT, Level::Info, text, evidence, check)
+}

@@ -1,0 +1,122 @@
+//! Trimming comes closer to what a group has not finished: at the present rates the oldest pending entry, or what waits behind the
+//! cursor, is removed in some minutes. It is told while there is time; afterwards it is `payload-gone` or `trimmed-unread`.
+
+use super::{About, Case, Level, Verdict, WINDOW_MS, enough, one, words};
+use crate::core::{id::EntryId, store::Pace, time::age_words};
+
+/// The row of the documentation.
+pub(super) const ABOUT: About = About {
+    id: "retention-race",
+    levels: &[Level::Warn, Level::Critical],
+    says: "At the present rates the oldest pending entry, or what the group has not read, is trimmed within minutes",
+    cause: "the stream is trimmed to a length or age, and the group or one of its consumers is slower than that",
+    remedy: "raise MAXLEN or lower MINID now, or stop the trimming; then see to the entry or the group that lags",
+};
+
+/// Said when so little time is left, in milliseconds, and taken back only above the second.
+const SOON_MS: (f64, f64) = (600_000.0, 1_200_000.0);
+/// Then it needs somebody now.
+const NOW_MS: i64 = 60_000;
+/// Entries in hand for less are being worked on, in milliseconds.
+const IN_HAND_MS: i64 = 5_000;
+/// The first entry moves so much faster than the cursor before it is called a race.
+const FASTER: f64 = 1.1;
+
+/// What trimming comes closer to.
+struct Target {
+    id: EntryId,
+    /// How fast it moves away, in the unit of the first half of ids a millisecond.
+    speed: f64,
+    /// What it is, in words.
+    what: String,
+    is_pending: bool,
+}
+
+pub(super) fn judge(case: &Case) -> Verdict {
+    let (stream, group) = (case.stream, case.group);
+    let Some((first, last)) = stream.facts.as_ref().and_then(|facts| facts.first.zip(facts.last)) else {
+        return Verdict::Ok;
+    };
+    if group.facts.pending == 0 && group.lag.exact() == Some(0) {
+        return Verdict::Ok;
+    }
+    if !enough(group) {
+        return Verdict::NotEnoughData;
+    }
+    let Some(pace) = stream.trims.pace(case.now.mono) else { return Verdict::Ok };
+    let fired = case.fired(ABOUT.id);
+    // what is nearer to the end than to the beginning has most of its time before it
+    let nearer = if fired { 2.0 } else { 1.0 };
+    let worst = [pending(case), cursor(case)]
+        .into_iter()
+        .flatten()
+        .filter(|target| target.id >= first && pace.speed > target.speed * FASTER)
+        .filter(|target| apart(first, target.id) <= apart(target.id, last) * nearer)
+        .map(|target| (apart(first, target.id) / (pace.speed - target.speed), target))
+        .min_by(|a, b| a.0.total_cmp(&b.0));
+    let Some((left_ms, target)) = worst.filter(|(left, _)| *left <= if fired { SOON_MS.1 } else { SOON_MS.0 }) else {
+        return Verdict::Ok;
+    };
+    let left_ms = left_ms as i64;
+    let level = if left_ms <= NOW_MS { Level::Critical } else { Level::Warn };
+    let key = stream.key.bytes();
+    let check = if target.is_pending {
+        words(&[b"XPENDING", key, group.name().bytes(), b"-", b"+", b"1"])
+    } else {
+        words(&[b"XINFO", b"GROUPS", key])
+    };
+    one(ABOUT, level, sentence(&pace, &target, first, left_ms), evidence(case, &pace, &target, left_ms), check)
+}
+
+fn sentence(pace: &Pace, target: &Target, first: EntryId, left_ms: i64) -> String {
+    let rate = pace.removed_per_s.map_or(String::new(), |rate| format!(", {rate:.1}/s are removed"));
+    let time = match left_ms {
+        ..1000 => "within a second".to_owned(),
+        _ => format!("in about {}", age_words(left_ms)),
+    };
+    format!("{} will be trimmed {time} at the present rates: the stream begins at {first}{rate}", target.what)
+}
+
+fn evidence(case: &Case, pace: &Pace, target: &Target, left_ms: i64) -> Vec<(&'static str, i64)> {
+    let mut evidence = vec![("left_ms", left_ms), ("pending", case.group.facts.pending)];
+    evidence.extend(case.group.lag.value.filter(|_| !target.is_pending).map(|lag| ("lag", lag)));
+    evidence.extend(pace.removed_per_s.map(|rate| ("removed_per_1000_s", (rate * 1000.0) as i64)));
+    evidence.push(("window_ms", pace.span_ms as i64));
+    evidence
+}
+
+/// The pending entry with the smallest id, unless it is just being worked on.
+fn pending(case: &Case) -> Option<Target> {
+    let group = case.group;
+    let row = group.pel.rows.first().filter(|row| !group.pel.is_stale() && group.pel.known_to() >= row.id)?;
+    let usual = group.handling_ms(0.99).unwrap_or(0);
+    row.idle_ms.is_none_or(|idle| idle > IN_HAND_MS.max(usual)).then(|| Target {
+        id: row.id,
+        speed: 0.0,
+        what: match &row.owner {
+            Some(owner) => format!("the oldest pending entry, {} of {owner},", row.id),
+            None => format!("the oldest pending entry, {},", row.id),
+        },
+        is_pending: true,
+    })
+}
+
+/// The cursor, where entries wait behind it.
+fn cursor(case: &Case) -> Option<Target> {
+    let group = case.group;
+    let waits = group.lag.exact() != Some(0) && !group.lag.beyond_end;
+    let mut window = group.history.window(WINDOW_MS);
+    let (old, new) = (window.next()?, window.next_back()?);
+    let passed = new.at.since(old.at) as f64;
+    (waits && passed > 0.0).then(|| Target {
+        id: group.facts.cursor,
+        speed: apart(old.cursor, new.cursor) / passed,
+        what: format!("what {} has not read (it stands at {})", group.name(), group.facts.cursor),
+        is_pending: false,
+    })
+}
+
+/// How far the second id lies after the first, by their first halves: a scale that need not be time.
+fn apart(from: EntryId, to: EntryId) -> f64 {
+    to.ms.saturating_sub(from.ms) as f64
+}

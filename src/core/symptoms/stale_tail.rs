@@ -1,0 +1,73 @@
+//! Old pending entries behind fresh ones that are delivered again all the time: a sweep (XAUTOCLAIM from 0-0) that looks at the
+//! first of the list only, or stops at an empty reply, never reaches them (case 26). Their holder may be alive, so
+//! `holder-gone` says nothing of them; "tail" is that of the pending list.
+
+use super::{About, Case, Level, Verdict, aged, entries, one, words};
+use crate::core::{
+    model::{FATAL_DELIVERIES, PendingRow},
+    time::age_words,
+};
+
+/// The row of the documentation.
+pub(super) const ABOUT: About = About {
+    id: "stale-tail",
+    levels: &[Level::Warn],
+    says: "Old pending entries lie behind others that are delivered again all the time: no sweep gets as far as to them",
+    cause: "XAUTOCLAIM looks at ten entries for each one of COUNT and is started from 0-0 each time, or an empty reply is taken for the end",
+    remedy: "go on with the id that XAUTOCLAIM returns until it is 0-0, and find out why the first ones fail each time",
+};
+
+/// XAUTOCLAIM with COUNT 1 looks at so many entries (server-facts 4): with fewer in front, every sweep gets past them.
+const IN_FRONT: usize = 10;
+/// So many times as long as those in front must the tail have waited.
+const TIMES: i64 = 10;
+
+pub(super) fn judge(case: &Case) -> Verdict {
+    let group = case.group;
+    if group.facts.pending <= IN_FRONT as i64 {
+        return Verdict::Ok;
+    }
+    if !group.pel.is_fetched() || group.pel.is_stale() {
+        return Verdict::NotEnoughData;
+    }
+    let limit = group.gone_after_ms(case.settings);
+    let idle = |row: &PendingRow| row.idle_ms.map_or(0, |idle| aged(group, idle, group.pel.at, case.now.mono));
+    let rows = &group.pel.rows;
+    let front = rows.iter().take_while(|row| idle(row) <= limit).count();
+    let (front, tail) = rows.split_at(front);
+    // once said, it stands until a sweep gets past them
+    let again = front.iter().filter(|row| row.deliveries > 1 && row.deliveries < FATAL_DELIVERIES);
+    let floor = if case.fired(ABOUT.id) { IN_FRONT / 2 } else { IN_FRONT };
+    let freshest = front.iter().map(idle).max().unwrap_or(0);
+    let stale: Vec<&PendingRow> =
+        tail.iter().filter(|row| idle(row) > limit.max(freshest.saturating_mul(TIMES))).collect();
+    let in_front = again.clone().count();
+    let Some(oldest) = stale.iter().max_by_key(|row| idle(row)).filter(|_| in_front >= floor) else {
+        return Verdict::Ok;
+    };
+    let count = stale.len() as i64;
+    let least = if group.pel.complete { "" } else { "at least " };
+    let deliveries = again.map(|row| row.deliveries).max().unwrap_or(0);
+    let (lie, them) = if count == 1 { ("lies", "it") } else { ("lie", "them") };
+    let text = format!(
+        "{least}{}, idle for up to {}, {lie} in the pending list behind {in_front} that are delivered again all the time (up to {deliveries} times): a sweep that starts anew each time never gets to {them}",
+        entries(count),
+        age_words(idle(oldest))
+    );
+    let from = stale[0].id.to_string();
+    let owner = oldest.owner.clone().filter(|owner| stale.iter().all(|row| row.owner.as_ref() == Some(owner)));
+    let evidence = vec![
+        ("stale", count),
+        ("in_front", in_front as i64),
+        ("oldest_idle_ms", idle(oldest)),
+        ("max_deliveries_in_front", deliveries),
+        ("pending", group.facts.pending),
+    ];
+    let check = words(&[b"XPENDING", case.stream.key.bytes(), group.name().bytes(), from.as_bytes(), b"+", b"10"]);
+    match one(ABOUT, Level::Warn, text, evidence, check) {
+        Verdict::Found(found) => {
+            Verdict::Found(found.into_iter().map(|f| super::Finding { consumer: owner.clone(), ..f }).collect())
+        }
+        other => other,
+    }
+}

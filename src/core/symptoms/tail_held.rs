@@ -1,0 +1,101 @@
+//! One group stands far behind while the others are past most of the stream: whatever is trimmed only once every group has read
+//! it is kept for that one group. One sample decides; a group that was forgotten is told from one that is merely slow.
+
+use super::{About, Case, Level, Verdict, entries, idle_now, one, words};
+use crate::core::{
+    lag::{Lag, LagKind},
+    store::GroupState,
+    time::age_words,
+};
+
+/// The row of the documentation.
+pub(super) const ABOUT: About = About {
+    id: "tail-held",
+    levels: &[Level::Info, Level::Warn],
+    says: "One group stands far behind the others: most of what is retained is kept for it alone",
+    cause: "a group that nobody needs any more and nobody destroyed, or one whose readers stopped",
+    remedy: "start its readers, move its cursor (XGROUP SETID), or destroy the group; only then can the rest be trimmed without a loss",
+};
+
+/// Entries that a group must hold before it is said of one that reads,
+const FLOOR: i64 = 100;
+/// and of one that nobody reads.
+const FORGOTTEN_FLOOR: i64 = 5;
+/// So much kept for a group that nobody reads costs memory that somebody should look at.
+const MUCH: i64 = 1000;
+/// Share of the stream, in percent, that must be held, and what it may fall to before the word is taken back.
+const SHARE: (i64, i64) = (50, 30);
+
+/// The least that can wait: what holds of the group that is behind.
+fn least(lag: &Lag) -> Option<i64> {
+    match lag.kind {
+        LagKind::Exact | LagKind::Reported | LagKind::AtLeast => lag.value,
+        _ => None,
+    }
+}
+
+/// The most that can wait: what holds of those ahead.
+fn most(lag: &Lag) -> Option<i64> {
+    match lag.kind {
+        LagKind::Exact | LagKind::Reported | LagKind::AtMost => lag.value,
+        _ => None,
+    }
+}
+
+pub(super) fn judge(case: &Case) -> Verdict {
+    let (group, stream) = (case.group, case.stream);
+    let (Some(facts), Some(behind)) = (&stream.facts, least(&group.lag)) else { return Verdict::Ok };
+    let others: Vec<&GroupState> = stream.groups.values().filter(|other| other.name() != group.name()).collect();
+    // those whose lag is at most half of it are past; where most are not, it is no matter of one group
+    let ahead: Vec<i64> =
+        others.iter().filter_map(|other| most(&other.lag)).filter(|waits| *waits <= behind / 2).collect();
+    let Some(slowest) = ahead.iter().copied().max().filter(|_| ahead.len() * 2 >= others.len()) else {
+        return Verdict::Ok;
+    };
+    let held = behind.saturating_sub(slowest);
+    let fired = case.fired(ABOUT.id);
+    let share = if fired { SHARE.1 } else { SHARE.0 };
+    // a count that stopped early proves a number, not a share
+    let part = held.saturating_mul(100) >= facts.length.saturating_mul(share)
+        || group.lag.kind == LagKind::AtLeast && held >= MUCH / 2;
+    let unread = unread_ms(case);
+    let floor = if unread.is_some() { FORGOTTEN_FLOOR } else { FLOOR };
+    if !part || held < if fired { floor / 2 } else { floor } {
+        return Verdict::Ok;
+    }
+    let who = match (unread, group.facts.consumers) {
+        (_, 0) => "the server knows no consumer of it".to_owned(),
+        (Some(idle), _) => format!("none of its consumers was seen for {}", age_words(idle)),
+        (None, _) => "it is read, but slowly or not far".to_owned(),
+    };
+    let least = if group.lag.kind == LagKind::AtLeast { "at least " } else { "" };
+    let of_others = match ahead.len() {
+        1 => "1 other group is past them".to_owned(),
+        n => format!("{n} other groups are past them"),
+    };
+    let verb = if held == 1 { "is" } else { "are" };
+    let text = format!(
+        "{least}{} of the {} retained {verb} kept for {} alone, which stands at {}: {of_others}; {who}",
+        entries(held),
+        facts.length,
+        group.name(),
+        group.facts.cursor
+    );
+    let mut evidence =
+        vec![("held", held), ("length", facts.length), ("lag", behind), ("groups_past", ahead.len() as i64)];
+    evidence.extend(unread.filter(|_| group.facts.consumers > 0).map(|idle| ("unread_ms", idle)));
+    let level = if unread.is_some() && held >= MUCH { Level::Warn } else { Level::Info };
+    let check = words(&[b"XINFO", b"GROUPS", stream.key.bytes()]);
+    one(ABOUT, level, text, evidence, check)
+}
+
+/// How long nobody was seen of a group, in milliseconds, once that is long; 0 where it has no consumers. While entries wait, a
+/// reader would have got some: idle counts on every version (server-facts 6).
+fn unread_ms(case: &Case) -> Option<i64> {
+    let group = case.group;
+    if group.facts.consumers == 0 {
+        return Some(0);
+    }
+    let idle = group.consumers.iter().flatten().map(|one| idle_now(group, one.idle_ms, case.now.mono)).min()?;
+    (idle > group.gone_after_ms(case.settings)).then_some(idle)
+}

@@ -1,0 +1,29 @@
+//! Pending entries that nobody holds: a consumer gave them back, and nobody took them so far.
+
+use super::{About, Case, Level, Verdict, entries, one, words};
+
+/// The row of the documentation.
+pub(super) const ABOUT: About = About {
+    id: "unowned",
+    levels: &[Level::Info],
+    says: "Pending entries are held by nobody",
+    cause: "a consumer gave them back with XNACK (8.8+)",
+    remedy: "a consumer has to claim them, or to read with CLAIM; they are claimed whatever the min-idle says",
+};
+
+pub(super) fn judge(case: &Case) -> Verdict {
+    match case.group.unowned() {
+        None => Verdict::NotEnoughData,
+        Some(0) => Verdict::Ok,
+        Some(n) => {
+            let verb = if n == 1 { "is" } else { "are" };
+            let text = format!(
+                "{} of {} pending {verb} held by nobody: released, and not taken so far",
+                entries(n),
+                case.group.facts.pending
+            );
+            let check = words(&[b"XPENDING", case.stream.key.bytes(), case.group.name().bytes(), b"-", b"+", b"10"]);
+            one(ABOUT, Level::Info, text, vec![("unowned", n), ("pending", case.group.facts.pending)], check)
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! What a line of `then` or `throughout` asks for.
+
+use super::Episodes;
+use pelwatch::core::{
+    name::Name,
+    store::Store,
+    symptoms::{Finding, Level},
+};
+
+/// Whom it is about, and the rest.
+fn split(line: &str) -> (&str, Vec<&str>) {
+    let (whom, rest) = line.split_once(": ").unwrap_or(("k/g", line));
+    (whom, rest.split_whitespace().collect())
+}
+
+/// The id that must have fired for the line to hold.
+pub fn fires(line: &str) -> Option<String> {
+    match split(line).1[..] {
+        ["not" | "waiting" | "event" | "none" | "calm" | "no", ..] | ["episodes", _, "0"] => None,
+        ["episodes", id, _] | [id, _] | [id, _, _] => Some(id.to_owned()),
+        _ => None,
+    }
+}
+
+/// Holds it against what was found.
+pub fn holds(line: &str, store: &Store, episodes: &Episodes) -> Result<(), String> {
+    let (whom, words) = split(line);
+    let told = |id: &str| store.events.iter().any(|event| event.id == id);
+    match words[..] {
+        ["event", id] => return told(id).then_some(()).ok_or_else(|| format!("told: {:?}", store.events)),
+        ["no", "events"] if !store.events.is_empty() => return Err(format!("told: {:?}", store.events)),
+        ["no", "events"] => return Ok(()),
+        _ => {}
+    }
+    let (key, group) = whom.split_once('/').map_or((whom, None), |(key, group)| (key, Some(group)));
+    let stream = store.streams.get(&Name::from(key)).ok_or("there is no such stream")?;
+    let (found, waiting): (&[Finding], &[&str]) = match group {
+        None => (&stream.findings, &[]),
+        Some(name) => {
+            let group = stream.groups.get(&Name::from(name)).ok_or("there is no such group")?;
+            (&group.judgement.findings, &group.judgement.waiting)
+        }
+    };
+    let is = |one: &Finding, id: &str, level: &str| one.id == id && one.level.word() == level;
+    let right = match words[..] {
+        ["none"] => found.is_empty(),
+        ["calm"] => found.iter().all(|one| one.level == Level::Info),
+        ["not", id] => found.iter().all(|one| one.id != id),
+        ["waiting", id] => waiting.contains(&id),
+        ["episodes", id, count] => episodes.of(whom, id).to_string() == count,
+        [id, level] => found.iter().any(|one| is(one, id, level)),
+        [id, level, consumer] => {
+            found.iter().any(|one| is(one, id, level) && one.consumer == Some(Name::from(consumer)))
+        }
+        _ => return Err("unknown expectation".to_owned()),
+    };
+    if right {
+        return Ok(());
+    }
+    let fired: Vec<String> = found.iter().map(|one| format!("{} {}: {}", one.id, one.level.word(), one.text)).collect();
+    Err(format!("found {fired:#?}, waiting {waiting:?}, began {:?}", episodes.count))
+}
