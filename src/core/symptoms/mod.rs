@@ -241,7 +241,8 @@ fn judge(case: &Case) -> Judgement {
 pub(super) fn remember(store: &mut Store, now: Now) {
     let settings = store.settings.clone();
     let client_names = store.client_names.take();
-    for stream in store.streams.values_mut() {
+    // of a stream whose node is away nothing new is known: what was said of it stands as it is
+    for stream in store.streams.values_mut().filter(|stream| !stream.is_away()) {
         let names: Vec<Name> = stream.groups.keys().cloned().collect();
         for name in names {
             let Some(group) = stream.groups.get(&name) else { continue };
