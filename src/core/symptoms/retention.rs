@@ -1,7 +1,7 @@
 //! Everything in the stream was read and acknowledged by every group: it is kept only because nobody trims it (case 42).
 
 use super::{About, Finding, Level, Whole, words};
-use crate::core::{id::EntryId, known::Known, lag::LagKind, store::GroupState};
+use crate::core::{id::EntryId, known::Known, lag::LagKind, model::total, store::GroupState};
 
 /// The row of the documentation.
 pub(super) const ABOUT: About = About {
@@ -37,12 +37,13 @@ pub(super) fn judge(whole: &Whole) -> Option<Finding> {
         return None;
     }
     let last = facts.last?;
-    let under_way = stream.groups.values().map(|group| to_do(group, last)).sum::<Option<i64>>()?;
+    let under_way =
+        total(stream.groups.values().map(|group| to_do(group, last)).collect::<Option<Vec<i64>>>()?.into_iter());
     let allowed = if whole.fired(ABOUT.id) { facts.length / UNDER_WAY } else { 0 };
     if under_way > allowed {
         return None;
     }
-    let done = facts.length - under_way;
+    let done = facts.length.saturating_sub(under_way);
     let text = match under_way {
         0 => format!(
             "all {done} entries of {} are behind every group's cursor and none is pending: they are kept only by retention",
