@@ -27,5 +27,7 @@ mod outages;
 mod passwords;
 #[path = "terminal/resize.rs"]
 mod resize;
+#[path = "terminal/scale.rs"]
+mod scale;
 #[path = "terminal/session.rs"]
 mod session;

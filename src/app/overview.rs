@@ -8,7 +8,7 @@ use crate::core::{
     symptoms::Level,
     time::Mono,
 };
-use std::cmp::Reverse;
+use std::{cmp::Reverse, collections::BTreeSet};
 
 /// Identity of a row; the selection sticks to it when the rows move.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -71,6 +71,11 @@ impl Row<'_> {
         RowId { key: self.stream.key.clone(), group: self.group.map(|group| group.name().clone()) }
     }
 
+    /// Whether it is the row of that identity.
+    pub fn is(&self, id: &RowId) -> bool {
+        self.stream.key == id.key && self.group.map(GroupState::name) == id.group.as_ref()
+    }
+
     /// How bad it is: findings, or a stream that cannot be read although it was asked for.
     pub fn level(&self) -> Option<Level> {
         match (&self.stream.state, self.group) {
@@ -102,7 +107,7 @@ impl App {
                     .groups
                     .values()
                     .filter(|g| wanted.is_empty() || wanted.contains(g.name()))
-                    .map(|group| Row { stream, group: Some(group) }),
+                    .map(|group| Row { stream, group: Some(&**group) }),
             );
             let asked_for = stream.groups.is_empty() || store.settings.keys.contains(&stream.key);
             if rows.len() == before && asked_for {
@@ -117,22 +122,56 @@ impl App {
         let mut rows = self.every_row();
         rows.retain(|row| self.passes(row));
         // names break ties, so that equal rows never change places
-        match self.order {
-            Order::Name => {}
-            Order::Severity => rows.sort_by_cached_key(|row| {
-                let level = row.level().filter(|level| *level > Level::Info);
-                (Reverse(level), Reverse(level.map(|_| row.group.map_or(0, |group| group.facts.pending))))
-            }),
-            Order::Lag => rows.sort_by_key(|row| Reverse(row.lag_rank())),
-            Order::Pending => rows.sort_by_key(|row| Reverse(row.group.map_or(-1, |group| group.facts.pending))),
-            Order::Oldest => rows.sort_by_key(|row| {
-                Reverse(row.group.and_then(|group| group.oldest_idle(Mono(0)).value()).unwrap_or(-1))
-            }),
+        if self.order != Order::Name {
+            rows.sort_by_cached_key(|row| self.rank(row));
         }
         if self.reversed {
             rows.reverse();
         }
         rows
+    }
+
+    /// What a row is sorted by: the smallest comes first.
+    fn rank(&self, row: &Row) -> (Reverse<Option<Level>>, Reverse<Option<i64>>) {
+        let pending = row.group.map(|group| group.facts.pending);
+        match self.order {
+            Order::Name => (Reverse(None), Reverse(None)),
+            Order::Severity => {
+                let level = row.level().filter(|level| *level > Level::Info);
+                (Reverse(level), Reverse(level.map(|_| pending.unwrap_or(0))))
+            }
+            Order::Lag => (Reverse(None), Reverse(Some(row.lag_rank()))),
+            Order::Pending => (Reverse(None), Reverse(pending)),
+            Order::Oldest => {
+                let oldest = row.group.and_then(|group| group.oldest_idle(Mono(0)).value());
+                (Reverse(None), Reverse(Some(oldest.unwrap_or(-1))))
+            }
+        }
+    }
+
+    /// The row picked now: the chosen one while it is there, else the first. Nothing is sorted for it, since it is asked for at every key.
+    pub fn picked_row(&self) -> Option<RowId> {
+        let rows = self.every_row().into_iter().filter(|row| self.passes(row));
+        if self.chosen
+            && let Some(selected) = &self.selected
+            && rows.clone().any(|row| row.is(selected))
+        {
+            return Some(selected.clone());
+        }
+        let first =
+            if self.reversed { rows.max_by_key(|row| self.rank(row)) } else { rows.min_by_key(|row| self.rank(row)) };
+        first.map(|row| row.id())
+    }
+
+    /// The streams that have a row on the screen, or just beside it.
+    pub fn seen(&self) -> BTreeSet<Name> {
+        if self.place != super::Place::Overview {
+            return BTreeSet::new();
+        }
+        let rows = self.rows();
+        let height = usize::from(self.size.1);
+        let start = self.selected_index(&rows).saturating_sub(height / 2).min(rows.len().saturating_sub(height));
+        rows.iter().skip(start).take(height).map(|row| row.stream.key.clone()).collect()
     }
 
     fn passes(&self, row: &Row) -> bool {
@@ -151,6 +190,6 @@ impl App {
     /// Index of the picked row; the first when nothing is picked or it went away.
     pub fn selected_index(&self, rows: &[Row]) -> usize {
         let Some(selected) = &self.selected else { return 0 };
-        rows.iter().position(|row| row.id() == *selected).unwrap_or(0)
+        rows.iter().position(|row| row.is(selected)).unwrap_or(0)
     }
 }

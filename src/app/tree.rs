@@ -42,6 +42,17 @@ impl Branch<'_> {
     }
 }
 
+impl Branch<'_> {
+    /// Whether it is the row of that identity.
+    pub fn is(&self, id: &TreeRow) -> bool {
+        match (self, id) {
+            (Self::Consumer { name, .. }, TreeRow::Consumer(other)) => *name == other.as_ref(),
+            (Self::Entry(row), TreeRow::Entry(other)) => row.id == *other,
+            _ => false,
+        }
+    }
+}
+
 /// Entries shown of one consumer.
 const ENTRIES: usize = 50;
 
@@ -54,14 +65,14 @@ pub fn branches<'a>(app: &App, group: &'a GroupState) -> Vec<Branch<'a>> {
     };
     let limit = group.gone_after_ms(&app.store.settings);
     let gone = |facts: Option<&ConsumerFacts>| facts.map_or(0, |c| c.idle_ms) > limit;
-    consumers
-        .sort_by_key(|(name, facts, pending)| (Reverse(*pending > 0 && gone(*facts)), Reverse(*pending > 0), *name));
+    // they are kept in the order of their names, and stay in it: a list of 20,000 is sorted by little in little time
+    consumers.sort_by_key(|(_, facts, pending)| (Reverse(*pending > 0 && gone(*facts)), Reverse(*pending > 0)));
     if let Some(unowned) = group.unowned().filter(|n| *n > 0) {
         consumers.insert(0, (None, None, unowned));
     }
     let mut rows = Vec::new();
     for (name, facts, pending) in consumers {
-        let open = pending > 0 && app.open.contains(&name.cloned());
+        let open = pending > 0 && app.open.iter().any(|open| open.as_ref() == name);
         rows.push(Branch::Consumer { name, facts, pending, open });
         if !open {
             continue;

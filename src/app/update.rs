@@ -81,7 +81,9 @@ pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
     let after = app.focus();
     let refocused = before.0 != after;
     if sampled || refocused || before.1 != app.interval_ms {
-        effects.push(Effect::Plan { request: app.store.wants(&after, now.mono), interval_ms: app.interval_ms });
+        let seen = if app.store.is_sliced() { app.seen() } else { std::collections::BTreeSet::new() };
+        let request = app.store.wants_seen(&after, &seen, now.mono);
+        effects.push(Effect::Plan { request, interval_ms: app.interval_ms });
     }
     // a stream just found, or a group just opened, must not wait a whole interval for its first numbers; walking through the overview
     // asks for nothing by itself
@@ -100,9 +102,7 @@ fn keep_selection(app: &mut App) {
         unfold(app);
     }
     if app.place == Place::Overview {
-        let rows = app.rows();
-        let index = if app.chosen { app.selected_index(&rows) } else { 0 };
-        app.selected = rows.get(index).map(super::overview::Row::id);
+        app.selected = app.picked_row();
     }
 }
 
@@ -244,9 +244,10 @@ fn walk(app: &mut App, step: isize) {
         }
         (Place::Group { .. }, Pane::Consumers) => {
             let Some((_, group)) = app.group() else { return };
-            let ids: Vec<TreeRow> = branches(app, group).iter().filter_map(Branch::id).collect();
-            let at = app.tree_row.as_ref().and_then(|row| ids.iter().position(|id| id == row)).unwrap_or(0);
-            app.tree_row = ids.get(moved(at, step, ids.len())).cloned();
+            let mut rows = branches(app, group);
+            rows.retain(|row| !matches!(row, Branch::More(_)));
+            let at = app.tree_row.as_ref().and_then(|id| rows.iter().position(|row| row.is(id))).unwrap_or(0);
+            app.tree_row = rows.get(moved(at, step, rows.len())).and_then(Branch::id);
             app.unfold = false;
         }
         (Place::Group { .. }, Pane::Symptoms) => {

@@ -1,4 +1,7 @@
-//! A bounded ring of points per group, and the rates that follow from it.
+//! The last ten minutes of a group in little memory, and the rates that follow from them: as sampled for two minutes, one
+//! point every four seconds before that.
+
+mod packed;
 
 use super::{
     known::Known,
@@ -7,10 +10,22 @@ use super::{
     model::{GroupFacts, StreamFacts},
     time::Mono,
 };
+use packed::Chunk;
 use std::collections::VecDeque;
 
-/// How many points are kept: ten minutes at one a second.
+/// No more points are kept than this.
 pub const POINTS: usize = 600;
+/// So many of them are thinned ones.
+const OLD_POINTS: usize = 160;
+
+/// Points are kept as sampled for so long: twice the window over which trends are judged,
+pub const FINE_MS: u64 = 120_000;
+/// then one in so many milliseconds,
+pub const COARSE_MS: u64 = 4_000;
+/// up to this age, the span of the chart.
+const KEEP_MS: u64 = 600_000;
+/// What trends are judged over is kept however little memory there is.
+const LEAST_MS: u64 = 65_000;
 
 /// Points closer than this count as one.
 const CLOSEST_MS: u64 = 50;
@@ -41,7 +56,12 @@ pub struct Point {
 /// The points of one group.
 #[derive(Clone, Debug, Default)]
 pub struct History {
-    points: VecDeque<Point>,
+    /// Thinned ones.
+    old: VecDeque<Chunk>,
+    /// As sampled.
+    new: VecDeque<Chunk>,
+    /// The newest, which is packed, too.
+    last: Option<Point>,
 }
 
 /// Entries a second over a window; `None` where a counter is missing or went back.
@@ -87,45 +107,100 @@ impl History {
             },
             length,
         };
-        if let Some(last) = self.points.back() {
+        if let Some(last) = &self.last {
             let back = |old: Option<i64>, new: Option<i64>| matches!((old, new), (Some(old), Some(new)) if new < old);
             if back(last.added, point.added) || back(last.delivered, point.delivered) || point.cursor < last.cursor {
-                self.points.clear();
+                *self = Self::default();
             } else if at.since(last.at) < CLOSEST_MS {
                 // rounds of one reading are one point in time
-                self.points.pop_back();
+                self.drop_last();
             }
         }
-        if self.points.len() == POINTS {
-            self.points.pop_front();
+        append(&mut self.new, self.last.as_ref(), &point);
+        self.last = Some(point);
+        self.thin(at);
+    }
+
+    fn drop_last(&mut self) {
+        let mut left: Vec<Point> = self.new.pop_back().iter().flat_map(Chunk::points).collect();
+        left.pop();
+        let before = self.new.back().or(self.old.back()).and_then(|chunk| chunk.points().last());
+        let mut last = None;
+        for point in &left {
+            append(&mut self.new, last, point);
+            last = Some(point);
         }
-        self.points.push_back(point);
+        self.last = left.last().copied().or(before);
+    }
+
+    /// Lets what is old become coarse, and what is older go.
+    fn thin(&mut self, now: Mono) {
+        let held = |chunks: &VecDeque<Chunk>| chunks.iter().map(|chunk| chunk.count).sum::<usize>();
+        let mut fine = held(&self.new);
+        while self.new.len() > 1 {
+            let due = |chunk: &Chunk| fine > POINTS - OLD_POINTS || now.since(chunk.to) > FINE_MS;
+            let Some(chunk) = pop_if(&mut self.new, due) else { break };
+            fine -= chunk.count;
+            let mut last = self.old.back().and_then(|chunk| chunk.points().last());
+            for point in chunk.points() {
+                if last.is_none_or(|last| last.at.0 / COARSE_MS != point.at.0 / COARSE_MS) {
+                    append(&mut self.old, last.as_ref(), &point);
+                    last = Some(point);
+                }
+            }
+        }
+        let mut coarse = held(&self.old);
+        while let Some(gone) = pop_if(&mut self.old, |chunk| coarse > OLD_POINTS || now.since(chunk.to) > KEEP_MS) {
+            coarse -= gone.count;
+        }
+    }
+
+    /// Lets the oldest points go until no more than so many bytes are taken, as far as trends can do without them.
+    pub fn fit(&mut self, bytes: usize) {
+        let Some(now) = self.last.map(|last| last.at) else { return };
+        while self.bytes() > bytes {
+            let spare = |chunk: &Chunk| now.since(chunk.to) > LEAST_MS;
+            if self.old.pop_front().is_none() && pop_if(&mut self.new, spare).is_none() {
+                break;
+            }
+        }
+    }
+
+    /// Bytes of memory that the points take.
+    pub fn bytes(&self) -> usize {
+        self.old.iter().chain(&self.new).map(Chunk::size).sum()
     }
 
     /// The points, oldest first.
-    pub fn points(&self) -> impl DoubleEndedIterator<Item = &Point> + ExactSizeIterator {
-        self.points.iter()
+    pub fn points(&self) -> impl DoubleEndedIterator<Item = Point> + ExactSizeIterator {
+        self.window(u64::MAX)
     }
 
-    /// The points not older than `window_ms` before the newest.
-    pub fn window(&self, window_ms: u64) -> impl DoubleEndedIterator<Item = &Point> + Clone {
-        let newest = self.points.back().map_or(Mono(0), |point| point.at);
-        self.points.iter().filter(move |point| newest.since(point.at) <= window_ms)
+    /// The points not older than `window_ms` before the newest, oldest first.
+    pub fn window(&self, window_ms: u64) -> std::vec::IntoIter<Point> {
+        let newest = self.last.map_or(Mono(0), |point| point.at);
+        let near = self.old.iter().chain(&self.new).filter(|chunk| newest.since(chunk.to) <= window_ms);
+        let points: Vec<Point> =
+            near.flat_map(Chunk::points).filter(|point| newest.since(point.at) <= window_ms).collect();
+        points.into_iter()
+    }
+
+    /// The oldest and the newest point of a window.
+    fn ends(&self, window_ms: u64) -> Option<(Point, Point)> {
+        let last = self.last?;
+        let mut near = self.old.iter().chain(&self.new).filter(|chunk| last.at.since(chunk.to) <= window_ms);
+        let first = near.next()?.points().find(|point| last.at.since(point.at) <= window_ms)?;
+        Some((first, last))
     }
 
     /// Milliseconds between the oldest and the newest point of a window.
     pub fn span_ms(&self, window_ms: u64) -> u64 {
-        let mut window = self.window(window_ms);
-        match (window.next(), window.next_back()) {
-            (Some(first), Some(last)) => last.at.since(first.at),
-            _ => 0,
-        }
+        self.ends(window_ms).map_or(0, |(first, last)| last.at.since(first.at))
     }
 
     /// Rates over a window.
     pub fn rates(&self, window_ms: u64) -> Rates {
-        let mut window = self.window(window_ms);
-        let (Some(first), Some(last)) = (window.next(), window.next_back()) else { return Rates::default() };
+        let Some((first, last)) = self.ends(window_ms) else { return Rates::default() };
         if last.at.since(first.at) < SHORTEST_MS {
             return Rates::default();
         }
@@ -139,6 +214,19 @@ impl History {
             delivered: per_second(delivered),
             acked: per_second(acked),
         }
+    }
+}
+
+fn pop_if(chunks: &mut VecDeque<Chunk>, due: impl Fn(&Chunk) -> bool) -> Option<Chunk> {
+    if chunks.front().is_some_and(due) { chunks.pop_front() } else { None }
+}
+
+fn append(chunks: &mut VecDeque<Chunk>, last: Option<&Point>, point: &Point) {
+    if chunks.back().is_none_or(Chunk::is_full) {
+        chunks.push_back(Chunk::default());
+    }
+    if let Some(chunk) = chunks.back_mut() {
+        chunk.push(last, point);
     }
 }
 

@@ -124,6 +124,39 @@ fn the_rounds_of_one_reading_are_one_point() {
     assert_eq!(history.points().len(), 2);
 }
 
+/// A busy group for some minutes, sampled each second; and the same points as they are.
+fn busy(minutes: u64) -> (History, Vec<(Mono, Option<i64>)>) {
+    let (mut history, mut all) = (History::default(), Vec::new());
+    for second in 0..minutes * 60 {
+        let n = (second * 37 + second % 7 * 3) as i64;
+        push(&mut history, second * 1000, Some(n), Some(n - 5), 3 + n % 5, lag(LagKind::Exact, n % 90));
+        all.push((Mono(second * 1000), Some(n % 90)));
+    }
+    (history, all)
+}
+
+#[test]
+fn the_last_two_minutes_are_as_sampled_and_what_is_older_is_a_part_of_it() {
+    let (history, all) = busy(12);
+    let known: Vec<_> = history.points().map(|point| (point.at, point.lag)).collect();
+    let fine: Vec<_> = history.window(FINE_MS).map(|point| (point.at, point.lag)).collect();
+    assert_eq!(fine, all[all.len() - 121..]);
+    assert!(known.iter().all(|point| all.contains(point)), "nothing is made up");
+    let steps = known.iter().zip(&known[1..]).map(|(a, b)| b.0.since(a.0));
+    assert!(steps.max() <= Some(COARSE_MS), "and it has no gaps");
+    assert!(history.span_ms(u64::MAX) >= 600_000, "ten minutes are there");
+}
+
+#[test]
+fn ten_busy_minutes_take_a_few_thousand_bytes_and_as_little_as_they_must() {
+    let (mut history, _) = busy(12);
+    assert!(history.bytes() < 5000, "{}", history.bytes());
+    let (rates, window) = (history.rates(10_000), history.window(60_000).collect::<Vec<_>>());
+    history.fit(100);
+    assert!(history.bytes() < 2200, "{}", history.bytes());
+    assert_eq!((history.rates(10_000), history.window(60_000).collect::<Vec<_>>()), (rates, window));
+}
+
 proptest! {
     #[test]
     fn no_rate_is_negative_and_the_ring_is_bounded(

@@ -1,8 +1,11 @@
 //! Lag and pending over time, gaps kept as gaps.
 
-use crate::core::{history::History, time::Mono};
+use crate::core::{
+    history::{COARSE_MS, FINE_MS, History, Point},
+    time::Mono,
+};
 
-/// A gap longer than this many milliseconds breaks the line.
+/// A gap longer than this many milliseconds breaks the line, where points come as often as they should.
 const GAP_MS: u64 = 5000;
 /// The chart looks back so far.
 pub const SPAN_MS: u64 = 600_000;
@@ -18,15 +21,18 @@ pub struct Series {
     pub latest: Option<i64>,
 }
 
-pub fn series(history: &History, now: Mono, value: impl Fn(&crate::core::history::Point) -> Option<i64>) -> Series {
+/// `usual_ms` is the time between two samples of a group that is not on the screen.
+pub fn series(history: &History, now: Mono, usual_ms: u64, value: impl Fn(&Point) -> Option<i64>) -> Series {
     let mut series = Series::default();
     let mut last: Option<Mono> = None;
     for point in history.window(SPAN_MS) {
-        let Some(count) = value(point) else {
+        let Some(count) = value(&point) else {
             last = None;
             continue;
         };
-        if last.is_none_or(|last| point.at.since(last) > GAP_MS) {
+        let thinned = if now.since(point.at) > FINE_MS { COARSE_MS } else { 0 };
+        let gap_ms = GAP_MS.max(2 * usual_ms) + thinned;
+        if last.is_none_or(|last| point.at.since(last) > gap_ms) {
             series.runs.push(Vec::new());
         }
         last = Some(point.at);

@@ -9,7 +9,7 @@ use crate::{
     core::{
         model::{ConsumerFacts, FATAL_DELIVERIES, PendingRow},
         name::Name,
-        store::{Extreme, GroupState, StreamState},
+        store::{Extreme, GroupState, MANY_CONSUMERS, StreamState},
         time::{Mono, Now, age},
     },
 };
@@ -38,11 +38,13 @@ fn columns(with_inactive: bool) -> Vec<Column> {
     columns
 }
 
+/// A list of consumers that is older than this, in milliseconds, says so.
+const LIST_MS: i64 = 6000;
+
 pub fn view(app: &App, stream: &StreamState, group: &GroupState, now: Now) -> (Table, Line, String) {
     let with_inactive = group.consumers.iter().flatten().any(|consumer| consumer.inactive_ms.reason().is_none());
     let rows = branches(app, group);
-    let picked =
-        app.tree_row.as_ref().and_then(|id| rows.iter().position(|row| row.id().as_ref() == Some(id))).unwrap_or(0);
+    let picked = app.tree_row.as_ref().and_then(|id| rows.iter().position(|row| row.is(id))).unwrap_or(0);
     let total = rows.len();
     let (rows, index, hidden) = around(rows, picked, usize::from(app.size.1).max(10));
     let table_rows = rows
@@ -62,8 +64,13 @@ pub fn view(app: &App, stream: &StreamState, group: &GroupState, now: Now) -> (T
         hidden,
     };
     let holders = group.holders().map_or("?".to_owned(), |holders| holders.to_string());
-    let number =
+    let mut number =
         vec![bold(group.facts.consumers.to_string(), Tone::Plain), span(format!(", {holders} holding"), Tone::Dim)];
+    // the longer a list, the more rarely it is taken
+    let list_age_ms = now.mono.since(group.consumers_at) as i64;
+    if group.facts.consumers > MANY_CONSUMERS && group.consumers.is_some() && list_age_ms > LIST_MS {
+        number.push(span(format!(", list {} old", age(list_age_ms)), Tone::Dim));
+    }
     let empty = match (&group.consumers_fault, total) {
         (Some(fault), 0) => format!("XINFO CONSUMERS: {}", fault.words()),
         (None, 0) if group.consumers.is_none() => "not fetched yet".to_owned(),

@@ -57,6 +57,7 @@ pub fn view(app: &App, key: &Name, name: &Name, now: Now) -> GroupView {
     let now = if old { Now { mono: group.at, ..now } } else { now };
     let consumers = consumers::view(app, stream, group, now);
     let history = &group.history;
+    let usual_ms = app.shown().sweep_ms(app.kept_interval_ms);
     let picked = (app.pane == Pane::Symptoms).then_some(app.finding);
     GroupView {
         title,
@@ -79,8 +80,8 @@ pub fn view(app: &App, key: &Name, name: &Name, now: Now) -> GroupView {
         consumers_empty: consumers.2,
         consumers: consumers.0,
         symptoms: symptoms::view(stream, group, picked),
-        lag: chart::series(history, now.mono, |point| point.lag),
-        pending: chart::series(history, now.mono, |point| Some(point.pending)),
+        lag: chart::series(history, now.mono, usual_ms, |point| point.lag),
+        pending: chart::series(history, now.mono, usual_ms, |point| Some(point.pending)),
         span_s: (history.span_ms(chart::SPAN_MS) as f64 / 1000.0).max(60.0),
         pane: app.pane,
         absent: None,

@@ -63,6 +63,10 @@ pub fn view(app: &App, now: Now) -> OverviewView {
         format!(", by {}{}", app.order.word(), if app.reversed { ", turned round" } else { "" }),
         Tone::Dim,
     ));
+    let oldest_ms = app.shown().oldest_row_ms() as i64;
+    if oldest_ms > 0 {
+        title.push(span(format!(", numbers up to {} old", age(oldest_ms)), Tone::Dim));
+    }
     let mut number: Line =
         app.shown().part_note().map(|part| bold(format!("{part}, "), Tone::Warn)).into_iter().collect();
     number.extend(match (groups, troubled) {
@@ -162,7 +166,7 @@ fn table_row(app: &App, row: &Row, now: Now) -> TableRow {
         return TableRow { cells, nested: false };
     };
     // ages stand still with the numbers beside them
-    let old = is_old(row.stream);
+    let old = is_old(row.stream) || app.shown().is_late(row.stream, app.kept_interval_ms);
     let now = if old { Now { mono: group.at, ..now } } else { now };
     let rates = group.rates();
     // what is wrong with the stream as a whole is wrong for each of its groups

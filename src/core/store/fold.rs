@@ -1,6 +1,6 @@
 //! Folding a sample into the store: the only place that changes it.
 
-use super::{Discovery, GroupState, RowState, Store, StreamState, Trims, vanished};
+use super::{Discovery, GroupState, HISTORY_BYTES, RowState, Store, StreamState, Trims, vanished};
 use crate::core::{
     event::Event,
     known::Known,
@@ -34,6 +34,7 @@ impl Store {
         self.denied.extend(sample.denied);
         self.last_cost = sample.cost;
         self.total_cost.add(sample.cost);
+        self.share.learn(sample.streams.len(), sample.cost);
         for stream in sample.streams {
             self.fold_stream(stream, sample.at, now, full);
         }
@@ -45,7 +46,17 @@ impl Store {
         }
         self.ticks += 1;
         self.sampled = Some(now);
+        self.fit_histories();
         symptoms::remember(self, now);
+    }
+
+    /// However many groups there are, their histories stay within bounds.
+    fn fit_histories(&mut self) {
+        let groups: usize = self.streams.values().map(|stream| stream.groups.len()).sum();
+        let bytes = HISTORY_BYTES / groups.max(1);
+        for stream in self.streams.values_mut().filter(|stream| stream.unjudged) {
+            stream.groups.values_mut().for_each(|group| group.history.fit(bytes));
+        }
     }
 
     fn fold_stream(&mut self, sample: StreamSample, at: Mono, now: Now, full: bool) {
@@ -53,6 +64,8 @@ impl Store {
         // the nodes of a cluster answer at different times
         let at = sample.origin.as_ref().map_or(at, |origin| origin.at);
         stream.node = sample.origin.map(|origin| origin.node).or(stream.node);
+        stream.polled = Some(at);
+        stream.unjudged = true;
         match sample.facts {
             Ok(facts) => self.fold_facts(&mut stream, facts, at, now),
             Err(Fault::Unasked) => {}
@@ -94,7 +107,7 @@ impl Store {
             let came_back = matches!(stream.state, RowState::Fault(Fault::Missing));
             if came_back || went_back {
                 // what was seen of the old groups says nothing of those that have their names now
-                stream.groups.values_mut().for_each(GroupState::restart);
+                stream.groups.values_mut().for_each(|group| group.restart());
             }
             if came_back && !went_back {
                 let text = format!("{} was deleted and created again, with {} entries now", stream.key, facts.length);
@@ -214,7 +227,7 @@ impl Store {
         if let Some(old) = stream.groups.get(&new.name).filter(|group| !group.anew).map(|group| group.facts.clone()) {
             self.watch_cursor(stream, None, &old, &new, now);
         }
-        let group = stream.groups.entry(new.name.clone()).or_insert_with(|| GroupState::new(new.clone(), at));
+        let group = stream.groups.entry(new.name.clone()).or_insert_with(|| Box::new(GroupState::new(new.clone(), at)));
         group.lag = lag::unchecked(&new);
         group.take(new, None, at);
     }
@@ -234,7 +247,7 @@ impl Store {
         if let Some((old, _)) = &before {
             self.watch_cursor(stream, Some(facts), old, &new, now);
         }
-        let group = stream.groups.entry(new.name.clone()).or_insert_with(|| GroupState::new(new.clone(), at));
+        let group = stream.groups.entry(new.name.clone()).or_insert_with(|| Box::new(GroupState::new(new.clone(), at)));
         let count = stream.window.count_after(new.cursor, facts);
         let drift = before.as_ref().and_then(|(_, drift)| *drift);
         let resolved = lag::resolve(&Inputs { stream: facts, group: &new, family, drift, count });
@@ -319,8 +332,10 @@ impl Store {
         let mut vanished = Vec::new();
         let (held, listed_at) = (group.pel.clone(), group.consumers_at);
         match detail.consumers {
-            Some(Ok(consumers)) => {
-                let there = |name: &Name| consumers.iter().any(|consumer| consumer.name == *name);
+            Some(Ok(mut consumers)) => {
+                // as servers list them anyway; whoever shows them counts on it
+                consumers.sort_by(|a, b| a.name.cmp(&b.name));
+                let there = |name: &Name| consumers.binary_search_by(|consumer| consumer.name.cmp(name)).is_ok();
                 vanished.extend(
                     group.consumers.iter().flatten().filter(|old| old.pending > 0 && !there(&old.name)).cloned(),
                 );
@@ -332,7 +347,11 @@ impl Store {
             None => {}
         }
         match detail.summary {
-            Some(Ok(summary)) => group.summary = Some(summary),
+            Some(Ok(mut summary)) => {
+                summary.holders.sort();
+                group.summary = Some(summary);
+                group.summary_at = at;
+            }
             Some(Err(fault)) => group.pel_fault = Some(fault),
             None => {}
         }

@@ -66,6 +66,8 @@ pub struct GroupState {
     pub consumers_at: Mono,
     /// XPENDING's short form, once fetched.
     pub summary: Option<PendingSummary>,
+    /// When it was fetched.
+    pub summary_at: Mono,
     /// Pending rows known.
     pub pel: Pel,
     /// Walks over the whole PEL, where it is too large to be read at once.
@@ -116,6 +118,7 @@ impl GroupState {
             consumers_fault: None,
             consumers_at: at,
             summary: None,
+            summary_at: at,
             pel: Pel::default(),
             census: Census::new(at),
             gone: None,
@@ -288,9 +291,10 @@ impl GroupState {
     /// Takes what left at this sample as handled where its owner is at work: entries of a holder that is gone left with it, or by
     /// an operator's hand, after a time that no handling takes.
     pub(super) fn settle(&mut self, active_ms: i64) {
+        let consumers = self.consumers.as_deref().unwrap_or_default();
         for (owner, idle) in std::mem::take(&mut self.unsettled) {
-            let consumer = self.consumers.iter().flatten().find(|consumer| consumer.name == owner);
-            if consumer.is_some_and(|consumer| consumer.idle_ms <= active_ms) {
+            let found = consumers.binary_search_by(|consumer| consumer.name.cmp(&owner));
+            if found.is_ok_and(|index| consumers[index].idle_ms <= active_ms) {
                 push_bounded(&mut self.handled_ms, idle, HANDLINGS);
             }
         }

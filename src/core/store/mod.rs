@@ -5,6 +5,7 @@ mod cluster;
 mod fold;
 mod group;
 mod pel;
+mod sweep;
 mod trims;
 mod vanished;
 mod wants;
@@ -20,6 +21,8 @@ mod hostile_tests;
 #[cfg(test)]
 mod judged_tests;
 #[cfg(test)]
+mod sweep_tests;
+#[cfg(test)]
 mod wants_tests;
 #[cfg(test)]
 mod window_tests;
@@ -28,7 +31,7 @@ pub use census::Census;
 pub use group::{GroupState, Redelivery};
 pub use pel::{Extreme, Pel};
 pub use trims::{Pace, Trims};
-pub use wants::{Depth, Focus};
+pub use wants::{Depth, Focus, MANY_CONSUMERS};
 
 use super::{
     census::Limits,
@@ -46,6 +49,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// How many events are kept.
 const EVENTS: usize = 500;
+/// Memory for the histories of all groups, in bytes: with very many of them each remembers less.
+const HISTORY_BYTES: usize = 24 << 20;
 
 /// What is watched and how closely.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,6 +119,10 @@ pub struct StreamState {
     pub facts: Option<StreamFacts>,
     /// When that was.
     pub at: Mono,
+    /// When the server last answered anything about it.
+    pub polled: Option<Mono>,
+    /// Something was folded that the checks have not seen.
+    pub(in crate::core) unjudged: bool,
     /// The groups were last read at another moment than the facts: the one cannot be held against the other.
     pub apart: bool,
     /// XINFO STREAM is refused although its groups may be seen: they stand there without what the stream would add.
@@ -123,7 +132,7 @@ pub struct StreamState {
     /// XINFO GROUPS failed although the stream is there.
     pub groups_fault: Option<Fault>,
     /// Its groups, by name.
-    pub groups: BTreeMap<Name, GroupState>,
+    pub groups: BTreeMap<Name, Box<GroupState>>,
     /// The ids fetched, around the cursor of the group in focus.
     pub window: Window,
     /// Bytes of payload an entry takes in a reply, as last seen.
@@ -188,6 +197,8 @@ pub struct Store {
     walked: Option<(Name, Name)>,
     /// When the running full reading began.
     reading_since: Mono,
+    /// What a stream costs in a tick.
+    share: sweep::Share,
 }
 
 impl Store {
@@ -223,7 +234,7 @@ impl Store {
 
     /// Every group of every stream, in order of names.
     pub fn groups(&self) -> impl Iterator<Item = (&StreamState, &GroupState)> {
-        self.streams.values().flat_map(|stream| stream.groups.values().map(move |group| (stream, group)))
+        self.streams.values().flat_map(|stream| stream.groups.values().map(move |group| (stream, &**group)))
     }
 
     /// Time between the last entry and the cursor, where both ids are plausible times, in milliseconds.

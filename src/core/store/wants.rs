@@ -8,6 +8,7 @@ use crate::core::{
     sample::{Fault, GroupRequest, PageRequest, RangeRequest, Request, ScanRequest, StreamRequest},
     time::Mono,
 };
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How much is wanted of the groups in focus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,8 +43,11 @@ pub enum Focus {
 const PAGE_ROWS: usize = 50;
 /// Rows for a group in the background.
 const GLANCE_ROWS: usize = 10;
-/// Groups in the background that are looked into each tick.
-const GLANCES: usize = 8;
+/// Groups in the background that are looked into each tick, at least and at most: 10 rows and a short list of consumers cost about
+/// 15 us.
+const GLANCES: (usize, usize) = (8, 100);
+/// Within so many ticks every one of them should have its turn.
+const GLANCE_TICKS: usize = 60;
 /// XPENDING rows in one command of a full reading: about 0.4 ms.
 const FULL_ROWS: usize = 1000;
 /// Ids wanted on each side of the cursor on the screen.
@@ -54,10 +58,18 @@ const COUNT: usize = 1000;
 const MOST_IDS: usize = 3 * COUNT;
 /// A reply with payloads stays below this.
 const REPLY_BYTES: u64 = 64 * 1024;
-/// A consumer list longer than this is taken every fifth tick only: 5,000 cost 1.8 ms.
-const MANY_CONSUMERS: i64 = 200;
-/// A consumer list longer than this is never taken whole; XPENDING's summary names the holders.
-const MOST_CONSUMERS: i64 = 5000;
+/// A consumer list longer than this is taken now and then only,
+pub const MANY_CONSUMERS: i64 = 200;
+/// not before so many milliseconds have passed,
+const MANY_CONSUMERS_MS: u64 = 5000;
+/// and so many microseconds for each consumer on it: 90 bytes and 0.6 us of the server's time (server-facts 10), which makes 64 KB a
+/// second and less than a thousandth of that time.
+const EACH_CONSUMER_US: u64 = 1400;
+/// The same for XPENDING's summary, which lists all holders: 35 bytes and 0.1 us each.
+const EACH_HOLDER_US: u64 = 550;
+/// A consumer list longer than this is never taken whole, since the server does nothing else for 25 ms; XPENDING's summary names
+/// the holders.
+const MOST_CONSUMERS: i64 = 50_000;
 /// XINFO STREAM of a stream with entries this large, in bytes of the reply, is taken rarely only.
 const LARGE_FACTS: u64 = 64 * 1024;
 /// So rarely.
@@ -79,11 +91,20 @@ const DENIED_TICKS: u64 = 30;
 impl Store {
     /// What the next tick should ask for.
     pub fn wants(&self, focus: &Focus, now: Mono) -> Request {
-        let mut glances = self.glances(focus);
+        self.wants_seen(focus, &BTreeSet::new(), now)
+    }
+
+    /// The same while the streams `seen` are on the screen: they are asked about in each tick, however many others there are.
+    pub fn wants_seen(&self, focus: &Focus, seen: &BTreeSet<Name>, now: Mono) -> Request {
+        let slice = self.slice(focus, seen);
+        let asked = |stream: &&StreamState| {
+            slice.as_ref().map_or_else(|| self.is_due(stream, focus), |slice| slice.contains(&stream.key))
+        };
+        let mut glances = self.glances(focus, asked);
         let streams = self
             .streams
             .values()
-            .filter(|stream| self.is_due(stream, focus))
+            .filter(asked)
             .map(|stream| self.stream_request(stream, focus, &mut glances, now))
             .collect();
         Request {
@@ -148,7 +169,7 @@ impl Store {
             })
     }
 
-    fn is_due(&self, stream: &StreamState, focus: &Focus) -> bool {
+    pub(super) fn is_due(&self, stream: &StreamState, focus: &Focus) -> bool {
         match stream.state {
             RowState::Fault(Fault::WrongType | Fault::Denied(_)) => {
                 *focus == Focus::All || self.ticks.is_multiple_of(WRONG_TYPE_TICKS)
@@ -161,7 +182,7 @@ impl Store {
         &self,
         stream: &StreamState,
         focus: &Focus,
-        glances: &mut Vec<(Name, Name)>,
+        glances: &mut BTreeMap<Name, Vec<Name>>,
         now: Mono,
     ) -> StreamRequest {
         let mut groups = Vec::new();
@@ -175,52 +196,48 @@ impl Store {
             }
             Focus::Group { key, group, open, strip_at } if *key == stream.key => {
                 if let Some(state) = stream.groups.get(group) {
-                    groups.push(self.page_request(stream, state, open));
+                    groups.push(self.page_request(stream, state, open, now));
                     ranges = self.ranges(stream, &[strip_at.unwrap_or(state.facts.cursor)], Depth::Page);
                 }
             }
             Focus::Group { .. } | Focus::None => {}
         }
-        glances.retain(|(key, name)| {
-            let mine = *key == stream.key;
-            if let Some(group) = stream.groups.get(name).filter(|_| mine) {
-                groups.push(self.without_refused(group, glance(group)));
-            }
-            !mine
-        });
+        let names = glances.remove(&stream.key).unwrap_or_default();
+        let glanced = names.iter().filter_map(|name| stream.groups.get(name));
+        groups.extend(glanced.map(|group| self.without_refused(group, glance(group, now))));
         StreamRequest { key: stream.key.clone(), facts: self.facts_due(stream, now), groups, ranges }
     }
 
     /// The groups in the background whose turn it is, those looked into longest ago first. Those with nothing pending, too: by
     /// the time of the reply they may have.
-    fn glances(&self, focus: &Focus) -> Vec<(Name, Name)> {
+    fn glances(&self, focus: &Focus, asked: impl Fn(&&StreamState) -> bool) -> BTreeMap<Name, Vec<Name>> {
         let focused = |key: &Name, name: &Name| match focus {
             Focus::Group { key: k, group, .. } => k == key && group == name,
             Focus::All => true,
             Focus::None => false,
         };
         let mut all: Vec<(Option<Mono>, &Name, &Name)> = self
-            .groups()
-            .filter(|(stream, group)| stream.is_ok() && group.fault.is_none() && !focused(&stream.key, group.name()))
+            .streams
+            .values()
             // what is not asked for in this tick must not keep others waiting
-            .filter(|(stream, _)| self.is_due(stream, focus))
+            .filter(|stream| stream.is_ok() && asked(stream))
+            .flat_map(|stream| stream.groups.values().map(move |group| (stream, group)))
+            .filter(|(stream, group)| group.fault.is_none() && !focused(&stream.key, group.name()))
             .map(|(stream, group)| (group.looked, &stream.key, group.name()))
             .collect();
-        if all.len() > GLANCES {
-            all.select_nth_unstable(GLANCES);
-            all.truncate(GLANCES);
+        let most = (self.groups().count() / GLANCE_TICKS).clamp(GLANCES.0, GLANCES.1);
+        if all.len() > most {
+            all.select_nth_unstable(most);
+            all.truncate(most);
         }
-        all.into_iter().map(|(_, key, name)| (key.clone(), name.clone())).collect()
+        let mut glances: BTreeMap<Name, Vec<Name>> = BTreeMap::new();
+        for (_, key, name) in all {
+            glances.entry(key.clone()).or_default().push(name.clone());
+        }
+        glances
     }
 
-    fn consumers_due(&self, group: &GroupState) -> bool {
-        let count = group.facts.consumers;
-        group.consumers.is_none() && count <= MOST_CONSUMERS
-            || count <= MANY_CONSUMERS
-            || (count <= MOST_CONSUMERS && self.ticks.is_multiple_of(5))
-    }
-
-    fn page_request(&self, stream: &StreamState, group: &GroupState, open: &[Name]) -> GroupRequest {
+    fn page_request(&self, stream: &StreamState, group: &GroupState, open: &[Name], now: Mono) -> GroupRequest {
         let mut pages = vec![page(EntryId::MIN, EntryId::MAX, PAGE_ROWS, None)];
         pages.extend(still_oldest(group));
         if group.facts.pending > PAGE_ROWS as i64 {
@@ -233,15 +250,13 @@ impl Store {
                 open.iter().take(3).map(|name| page(EntryId::MIN, EntryId::MAX, PAGE_ROWS, Some(name.clone()))),
             );
         }
-        self.without_refused(
-            group,
-            GroupRequest {
-                name: group.name().clone(),
-                consumers: self.consumers_due(group),
-                summary: group.facts.pending > PAGE_ROWS as i64 || group.facts.consumers > MANY_CONSUMERS,
-                pages,
-            },
-        )
+        let request = GroupRequest {
+            name: group.name().clone(),
+            consumers: consumers_due(group, now),
+            summary: summary_due(group, now),
+            pages,
+        };
+        self.without_refused(group, request)
     }
 
     /// What was refused is not asked for again with every tick.
@@ -259,10 +274,14 @@ impl Store {
     }
 
     fn full_request(&self, group: &GroupState) -> GroupRequest {
+        // long lists once a reading, short ones each round, so that they are of one moment with the rest
+        let short = group.facts.consumers <= MANY_CONSUMERS;
+        let listed = group.consumers.is_some() && group.consumers_at >= self.reading_since;
+        let summed = group.summary.is_some() && group.summary_at >= self.reading_since;
         GroupRequest {
             name: group.name().clone(),
-            consumers: group.facts.consumers <= MOST_CONSUMERS,
-            summary: true,
+            consumers: short || !listed && group.facts.consumers <= MOST_CONSUMERS,
+            summary: short || !summed,
             pages: self.full_pages(group),
         }
     }
@@ -378,11 +397,30 @@ fn still_oldest(group: &GroupState) -> impl Iterator<Item = PageRequest> {
     group.census.candidates().into_iter().map(|id| page(id, id, 1, None))
 }
 
-fn glance(group: &GroupState) -> GroupRequest {
+fn consumers_due(group: &GroupState, now: Mono) -> bool {
+    match group.facts.consumers {
+        ..=MANY_CONSUMERS => true,
+        count @ ..=MOST_CONSUMERS => {
+            let wait = MANY_CONSUMERS_MS.max(count as u64 * EACH_CONSUMER_US / 1000);
+            group.consumers.is_none() || now.since(group.consumers_at) >= wait
+        }
+        _ => false,
+    }
+}
+
+fn summary_due(group: &GroupState, now: Mono) -> bool {
+    match group.facts.consumers {
+        ..=MANY_CONSUMERS => group.facts.pending > PAGE_ROWS as i64,
+        count => group.summary.is_none() || now.since(group.summary_at) >= count as u64 * EACH_HOLDER_US / 1000,
+    }
+}
+
+fn glance(group: &GroupState, now: Mono) -> GroupRequest {
+    let summed = group.facts.consumers > MANY_CONSUMERS || group.facts.pending >= SWEPT_FROM;
     GroupRequest {
         name: group.name().clone(),
         consumers: group.facts.consumers <= MANY_CONSUMERS,
-        summary: group.facts.consumers > MANY_CONSUMERS || group.facts.pending >= SWEPT_FROM,
+        summary: summed && summary_due(group, now),
         pages: std::iter::once(page(EntryId::MIN, EntryId::MAX, GLANCE_ROWS, None))
             .chain(still_oldest(group))
             .collect(),

@@ -27,13 +27,13 @@ pub(super) fn judge(case: &Case) -> Verdict {
     if !enough(group) || group.history.span_ms(WINDOW_MS) < SPAN_MS {
         return Verdict::NotEnoughData;
     }
-    let known: Vec<&Point> = group.history.window(WINDOW_MS).filter(|point| point.lag.is_some()).collect();
+    let known: Vec<Point> = group.history.window(WINDOW_MS).filter(|point| point.lag.is_some()).collect();
     let quarter = known.len() / 4;
     // an unknown lag grows nowhere (case 10)
     if quarter == 0 || known.len() * 5 < group.history.window(WINDOW_MS).count() * 4 {
         return proven(case).map_or(Verdict::NotEnoughData, |finding| Verdict::Found(vec![finding]));
     }
-    let mean = |points: &[&Point]| total(points.iter().filter_map(|point| point.lag)) / points.len().max(1) as i64;
+    let mean = |points: &[Point]| total(points.iter().filter_map(|point| point.lag)) / points.len().max(1) as i64;
     let (before, after) = (mean(&known[..quarter]), mean(&known[known.len() - quarter..]));
     let growth = after.saturating_sub(before);
     // once said, it is taken back only when the lag no longer grows at all
@@ -90,7 +90,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
 }
 
 /// Whether the lag goes up and down by more than it grew: a group that reads in batches, not one that falls behind.
-fn swings(case: &Case, known: &[&Point], growth: i64) -> bool {
+fn swings(case: &Case, known: &[Point], growth: i64) -> bool {
     let lags: Vec<i64> = known.iter().filter_map(|point| point.lag).collect();
     if case.group.history.span_ms(WINDOW_MS) < SWING_MS {
         let steps = lags.len() - 1;

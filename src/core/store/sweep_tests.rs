@@ -1,0 +1,132 @@
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+//! Thousands of streams: each tick a share of them, every one in its turn, and nothing wrong said in between.
+
+use super::{Focus, Settings, Store};
+use crate::core::{
+    id::EntryId,
+    known::Known,
+    model::{GroupFacts, ServerFacts, StreamFacts},
+    name::Name,
+    sample::{Cost, Request, Sample, StreamRequest, StreamSample},
+    time::{Mono, Now},
+};
+use std::collections::BTreeSet;
+
+fn name(n: u64) -> Name {
+    Name::from(format!("s{n:05}").as_str())
+}
+
+fn store(streams: u64) -> Store {
+    let mut store = Store::new(Settings { keys: (0..streams).map(name).collect(), ..Settings::default() });
+    store.server = ServerFacts { flavor: "redis".into(), version: "8.2.3".into(), ..ServerFacts::default() };
+    store
+}
+
+/// Every stream gets 100 entries a second, of which its group reads 60.
+fn answer(request: &StreamRequest, seconds: i64) -> StreamSample {
+    let (added, read) = (1000 + 100 * seconds, 500 + 60 * seconds);
+    let id = |n: i64| EntryId::new(n as u64, 0);
+    let facts = StreamFacts {
+        length: added,
+        first: Some(id(1)),
+        last: Some(id(added)),
+        last_generated: id(added),
+        entries_added: Known::Is(added),
+        max_deleted: Known::Is(EntryId::MIN),
+        groups: 1,
+        reply_bytes: 400,
+    };
+    let group = GroupFacts {
+        name: "g".into(),
+        consumers: 0,
+        pending: 0,
+        cursor: id(read),
+        entries_read: Known::Is(read),
+        reported_lag: Known::Is(added - read),
+    };
+    StreamSample {
+        origin: None,
+        key: request.key.clone(),
+        facts: Ok(facts),
+        groups: Ok(vec![group]),
+        consistent: true,
+        ranges: Vec::new(),
+        details: Vec::new(),
+    }
+}
+
+fn tick(store: &mut Store, second: u64, focus: &Focus, seen: &BTreeSet<Name>) -> Request {
+    let mono = Mono(second * 1000);
+    let request = store.wants_seen(focus, seen, mono);
+    let streams: Vec<StreamSample> = request.streams.iter().map(|stream| answer(stream, second as i64)).collect();
+    let cost = Cost { bytes_in: streams.len() as u64 * 800, ..Cost::default() };
+    let sample = Sample { at: mono, streams, cost, ..Sample::default() };
+    store.fold(sample, None, Now { mono, wall_ms: 0 }, false);
+    request
+}
+
+fn keys(request: &Request) -> BTreeSet<Name> {
+    request.streams.iter().map(|stream| stream.key.clone()).collect()
+}
+
+#[test]
+fn every_stream_has_its_turn_within_a_sweep_and_no_tick_asks_for_more_than_it_may() {
+    for streams in [10, 300, 2000] {
+        let mut store = store(streams);
+        let sweep = store.sweep_ms(1000) / 1000;
+        for round in 0..2 {
+            let mut asked = BTreeSet::new();
+            for second in 0..sweep {
+                let request = tick(&mut store, round * sweep + second, &Focus::None, &BTreeSet::new());
+                assert!(request.streams.len() <= 700, "{} in one tick", request.streams.len());
+                asked.extend(keys(&request));
+            }
+            assert_eq!(asked.len() as u64, streams, "in sweep {round} of {sweep} ticks");
+        }
+        assert!(sweep <= 5, "{streams} streams in {sweep} ticks");
+        assert!(store.oldest_row_ms() < sweep * 1000);
+    }
+}
+
+#[test]
+fn what_is_on_the_screen_is_asked_for_in_each_tick() {
+    let mut store = store(2000);
+    let seen: BTreeSet<Name> = (1000..1050).map(name).collect();
+    let focus = Focus::Group { key: name(1999), group: "g".into(), open: Vec::new(), strip_at: None };
+    for second in 0..6 {
+        let asked = keys(&tick(&mut store, second, &focus, &seen));
+        assert!(seen.iter().all(|key| asked.contains(key)) && asked.contains(&name(1999)), "tick {second}");
+    }
+    assert!(store.streams.values().all(|stream| stream.polled.is_some()), "and the others have their turn");
+}
+
+#[test]
+fn a_full_reading_asks_for_everything_at_once() {
+    let mut store = store(5000);
+    (0..3).for_each(|second| drop(tick(&mut store, second, &Focus::None, &BTreeSet::new())));
+    assert_eq!(store.wants(&Focus::All, Mono(3000)).streams.len(), 5000);
+}
+
+#[test]
+fn rates_and_trends_are_those_of_the_groups_own_samples() {
+    let mut store = store(1200);
+    for second in 0..40 {
+        tick(&mut store, second, &Focus::None, &BTreeSet::new());
+    }
+    for (stream, group) in store.groups() {
+        let rates = group.rates();
+        assert_eq!((rates.added, rates.delivered), (Some(100.0), Some(60.0)), "{}", stream.key);
+        assert!(group.judgement.findings.iter().any(|finding| finding.id == "falling-behind"), "{}", stream.key);
+        assert!(!store.is_late(stream, 1000), "{}", stream.key);
+    }
+}
+
+#[test]
+fn a_stream_that_is_not_answered_for_long_is_late_and_one_whose_turn_is_to_come_is_not() {
+    let mut store = store(2000);
+    (0..8).for_each(|second| drop(tick(&mut store, second, &Focus::None, &BTreeSet::new())));
+    assert!(store.streams.values().all(|stream| !store.is_late(stream, 1000)));
+    // an outage of two minutes
+    let asked = keys(&tick(&mut store, 128, &Focus::None, &BTreeSet::new()));
+    assert!(store.streams.values().all(|stream| store.is_late(stream, 1000) != asked.contains(&stream.key)));
+}
