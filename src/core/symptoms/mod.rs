@@ -267,7 +267,7 @@ pub(super) fn remember(store: &mut Store, now: Now) {
     }
     let halves = split_key::Halves::of(store.streams.values());
     let server_ms = store.server_now_ms(now);
-    for stream in store.streams.values_mut() {
+    for stream in store.streams.values_mut().filter(|stream| !stream.is_away()) {
         let whole = Whole { stream, now, server_ms, halves: &halves };
         let checks = OF_STREAMS.iter().filter(|check| settings.names(check.about.id));
         let findings = checks.filter_map(|check| (check.judge)(&whole)).collect();
