@@ -89,13 +89,21 @@ fn a_walk_counts_what_the_whole_list_says() {
         };
         assert_eq!(id, entry(&oldest.0), "{found}");
         assert!(ms >= 5_000_000, "{found}: {ms}");
-        assert_eq!(group.max_deliveries().value(), rows.iter().map(|row| row.3).max(), "{found}");
-        assert_eq!(group.payload_gone(stream), Some((gone, true)), "{found}");
+        assert_eq!(group.pel.max_deliveries().value(), rows.iter().map(|row| row.3).max(), "{found}");
+        // before 7.0 nothing tells how many were delivered, and so how many left, since the walk
+        let counted = found.compat() >= (7, 0, 0);
+        let (told, exact) = group.payload_gone(stream).unwrap();
+        assert!(exact == counted && if exact { told == gone } else { told <= gone }, "{found}: {told} of {gone}");
         server.run(&format!("XACK k g {}", oldest.0));
         watcher.look(&mut eye);
-        let (_, group) = watcher.group("g").unwrap();
         let next =
             rows.iter().filter(|row| row.0 != oldest.0).max_by_key(|row| (row.2, std::cmp::Reverse(entry(&row.0))));
+        if counted {
+            // it may have been one of them
+            let (stream, group) = watcher.group("g").unwrap();
+            assert_eq!(group.payload_gone(stream), Some((gone - 1, false)), "{found}");
+        }
+        let (_, group) = watcher.group("g").unwrap();
         let (found_ms, next_ms) = (group.oldest_idle(watcher.now()).value().unwrap(), next.unwrap().2);
         assert!(matches!(group.oldest_idle(watcher.now()), Extreme::Exact(_)), "{found}");
         assert!((next_ms..next_ms + 60_000).contains(&found_ms), "{found}: {found_ms} after {next_ms}");

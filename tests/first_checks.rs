@@ -136,8 +136,11 @@ fn still_states<'a>(server: &'a TestServer, found: &FoundServer) -> Vec<State<'a
     ]
 }
 
+/// A state and what drives it on, given the seconds so far.
+type Moving<'a> = (State<'a>, fn(&State, u64));
+
 /// What shows over some seconds; each is driven on before every look.
-fn moving_states(server: &TestServer) -> Vec<(State<'_>, fn(&State, u64))> {
+fn moving_states(server: &TestServer) -> Vec<Moving<'_>> {
     let new = |name, entries| State::new(server, name, entries);
     let held = new("redelivered", 20);
     held.read("c", 5);
@@ -160,12 +163,10 @@ fn moving_states(server: &TestServer) -> Vec<(State<'_>, fn(&State, u64))> {
         (held, |state, _| drop(state.run("XCLAIM K G c 0 1-1 2-1"))),
         (ball, |state, t| drop(state.run(&format!("XCLAIM K G c{} 0 1-1 2-1", 1 + t % 2)))),
         (race, |state, t| {
-            drop((
-                state.add(201 + t, 201 + t),
-                state.run("XTRIM K MAXLEN 200"),
-                state.read("c", 9),
-                state.ack(201 + t, 201 + t),
-            ))
+            state.add(201 + t, 201 + t);
+            state.run("XTRIM K MAXLEN 200");
+            state.read("c", 9);
+            state.ack(201 + t, 201 + t);
         }),
     ]
 }
@@ -273,7 +274,9 @@ fn every_first_check_works_when_it_is_pasted() {
         let _still = still_states(server, found);
         let mut watcher = Paced::on(server, settings());
         for t in 0..12 {
-            moving.iter().for_each(|(state, drive)| drive(state, t));
+            for (state, drive) in &moving {
+                drive(state, t);
+            }
             watcher.look();
             hold(watcher.findings());
         }

@@ -90,7 +90,9 @@ fn ten_healthy_minutes_raise_no_alarm() {
             add("quiet", u64::from(second.is_multiple_of(120)), "");
             add("slow", u64::from(second.is_multiple_of(30)), "");
             add("capped", 20, "MAXLEN 200");
-            workers.iter_mut().for_each(|worker| worker.work(server, second));
+            for worker in &mut workers {
+                worker.work(server, second);
+            }
             watcher.tick(&focus);
             let loud: Vec<String> = watcher
                 .findings()

@@ -17,27 +17,35 @@ pub fn line(group: &GroupState, now: Now) -> Option<Line> {
     }
     let tally = group.census.shown()?;
     let mut line = progress(group, tally, now);
-    line.push(span("   by age", Tone::Dim));
+    // what is wrong comes first: a narrow screen cuts the rest
+    if tally.gone > 0 {
+        line.push(bold(format!("   ✗ {} without payload", short(tally.gone)), Tone::Critical));
+    }
+    if tally.fatal > 0 {
+        line.push(bold(format!("   FATAL {}", short(tally.fatal)), Tone::Critical));
+    }
+    if tally.released > 0 {
+        line.push(span(format!("   released {}", short(tally.released)), Tone::Warn));
+    }
+    if tally.ages.iter().any(|entries| *entries > 0) {
+        line.push(span("   by age", Tone::Dim));
+    }
     for (index, entries) in tally.ages.iter().enumerate().filter(|(_, entries)| **entries > 0) {
         let youngest = if index == 0 { 0 } else { AGES_MS[index - 1] };
         line.push(span(format!("  {} ", AGES[index]), Tone::Dim));
         line.push(span(short(*entries), heat(youngest)));
     }
-    if tally.released > 0 {
-        line.push(span(format!("  released {}", short(tally.released)), Tone::Warn));
+    if tally.tries.iter().any(|entries| *entries > 0) {
+        line.push(span("   tries", Tone::Dim));
     }
-    line.push(span("   tries", Tone::Dim));
     for (index, entries) in tally.tries.iter().enumerate().filter(|(_, entries)| **entries > 0) {
-        let to = TRIES.get(index + 1).map_or("+".to_owned(), |next| format!("–{}", next - 1));
-        let class = if TRIES.get(index + 1) == Some(&(TRIES[index] + 1)) { String::new() } else { to };
+        let class = match TRIES.get(index + 1) {
+            None => "+".to_owned(),
+            Some(next) if *next == TRIES[index] + 1 => String::new(),
+            Some(next) => format!("–{}", next - 1),
+        };
         line.push(span(format!("  ×{}{class} ", TRIES[index]), Tone::Dim));
         line.push(span(short(*entries), if index == 0 { Tone::Dim } else { Tone::Warn }));
-    }
-    if tally.fatal > 0 {
-        line.push(bold(format!("  FATAL {}", short(tally.fatal)), Tone::Critical));
-    }
-    if tally.gone > 0 {
-        line.push(bold(format!("   ✗ {} without payload", short(tally.gone)), Tone::Critical));
     }
     if tally.unsure > 0 {
         line.push(span(format!("   {} not looked up", short(tally.unsure)), Tone::Dim));

@@ -15,6 +15,8 @@ pub const TRIES: [i64; 4] = [1, 2, 5, 10];
 /// The oldest entries that are remembered: as long as one of them is still pending and was not delivered again, the oldest of all is
 /// known.
 const OLDEST: usize = 64;
+/// The most often delivered entries that are remembered.
+const WORST: usize = 5;
 /// More holders than this are not told apart.
 const HOLDERS: usize = 2000;
 
@@ -63,7 +65,9 @@ pub struct Tally {
     /// Entries that nobody holds, which have no age (8.8+).
     pub released: i64,
     /// The highest delivery count, given-up entries left out.
-    pub most: Option<(i64, EntryId)>,
+    pub most: Option<i64>,
+    /// Those delivered most often, more than once, with their count; given-up entries come first.
+    pub worst: Vec<(i64, EntryId)>,
     /// The oldest of all, where it was searched for before the rows were read.
     pub first: Option<Old>,
     /// The oldest of those seen, oldest first.
@@ -96,6 +100,7 @@ impl Tally {
             fatal: 0,
             released: 0,
             most: None,
+            worst: Vec::new(),
             first: None,
             oldest: Vec::new(),
             gone: 0,
@@ -130,9 +135,14 @@ impl Tally {
             } else {
                 let class = TRIES.iter().rposition(|from| row.deliveries >= *from).unwrap_or(0);
                 self.tries[class] += 1;
-                if self.most.is_none_or(|(most, _)| row.deliveries > most) {
-                    self.most = Some((row.deliveries, row.id));
-                }
+                self.most = self.most.max(Some(row.deliveries));
+            }
+            if row.deliveries > 1
+                && (self.worst.len() < WORST || self.worst.last().is_some_and(|(least, _)| row.deliveries > *least))
+            {
+                self.worst.push((row.deliveries, row.id));
+                self.worst.sort_by_key(|(deliveries, id)| (std::cmp::Reverse(*deliveries), *id));
+                self.worst.truncate(WORST);
             }
             let Some(idle) = row.idle_ms else {
                 self.released += 1;

@@ -208,7 +208,8 @@ fn given_up_and_released_entries_are_words_and_no_numbers() {
     server.pel.get_mut(&id(6)).unwrap().2 = 7;
     let (walk, _) = walk(&mut server, 400, |_, _| {});
     let tally = walk.tally();
-    assert_eq!((tally.fatal, tally.released, tally.most), (1, 1, Some((7, id(6)))));
+    assert_eq!((tally.fatal, tally.released, tally.most), (1, 1, Some(7)));
+    assert_eq!(tally.worst, [(FATAL_DELIVERIES, id(3)), (7, id(6))]);
     assert_eq!(tally.ages.iter().sum::<i64>() + tally.released, 10);
     assert_eq!(tally.tries.iter().sum::<i64>() + tally.fatal, 10);
 }
@@ -263,7 +264,12 @@ proptest! {
         prop_assert_eq!(tally.released, (server.pel.len() - held.len()) as i64);
         prop_assert_eq!(tally.gone, server.pel.keys().filter(|id| !server.entries.contains(id)).count() as i64);
         prop_assert_eq!(tally.unsure, 0);
-        prop_assert_eq!(tally.most.map(|(most, _)| most), server.pel.values().map(|(_, _, tries)| *tries).max());
+        prop_assert_eq!(tally.most, server.pel.values().map(|(_, _, tries)| *tries).max());
+        let mut worst: Vec<(i64, EntryId)> =
+            server.pel.iter().map(|(id, row)| (row.2, *id)).filter(|(tries, _)| *tries > 1).collect();
+        worst.sort_by_key(|(tries, id)| (std::cmp::Reverse(*tries), *id));
+        worst.truncate(tally.worst.len().max(1));
+        prop_assert_eq!(&tally.worst, &worst);
         let mut oldest: Vec<Old> = held.iter().map(|(id, _, since, tries)| Old { since: *since, id: *id, deliveries: *tries }).collect();
         oldest.sort_unstable();
         oldest.truncate(tally.oldest.len().max(1));

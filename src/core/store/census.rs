@@ -4,6 +4,7 @@ use super::{Extreme, Focus, GroupState, Pel, RowState, Store, StreamState};
 use crate::core::{
     census::{CensusRequest, Held, LEAST_SWEPT, Old, Tally},
     id::EntryId,
+    known::Known,
     model::PendingRow,
     name::Name,
     sample::CensusSample,
@@ -28,6 +29,15 @@ const LOOKED_AT: usize = 3;
 /// An entry that was read twice cannot be timed better than this, in milliseconds: a reply takes its time to come.
 const TIMING_MS: i64 = 1000;
 
+/// What was known when a walk began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Beginning {
+    pending: i64,
+    read: Option<i64>,
+    first: Option<EntryId>,
+    max_deleted: Known<EntryId>,
+}
+
 /// The walks over one group's PEL.
 #[derive(Clone, Debug, Default)]
 pub struct Census {
@@ -37,6 +47,9 @@ pub struct Census {
     pub walking: Option<Tally>,
     /// The entry that the one under way found to be the oldest of all before it reads the rows, or that it is not any more.
     first: Option<Option<Old>>,
+    /// Group and stream when the one under way began, and the last complete one.
+    walking_from: Option<Beginning>,
+    done_from: Option<Beginning>,
     /// When the last one failed.
     failed: Option<Mono>,
     /// Counts them from the time on when the group was first seen, in milliseconds, so that an answer to an earlier walk, or to one of a
@@ -79,6 +92,8 @@ impl Census {
         let mut ids = of(&self.done, LOOKED_AT);
         ids.extend(of(&self.walking, 1));
         ids.extend(self.first.flatten().map(|old| old.id));
+        // those delivered most often, so that they are named while they are pending
+        ids.extend(self.shown().iter().flat_map(|tally| &tally.worst).map(|(_, id)| *id));
         ids.sort_unstable();
         ids.dedup();
         ids
@@ -155,26 +170,35 @@ impl Store {
             // a walk that was left is not gone on with
             if let Some(left) = self.walked.take().and_then(|(key, group)| self.group_mut(&key, &group)) {
                 left.census.walking = None;
+                left.census.walking_from = None;
             }
             self.walked = walked;
         }
-        let Some((key, group)) = self.walked.clone() else { return };
-        let Some(group) = self.group_mut(&key, &group) else { return };
+        let Some((key, name)) = self.walked.clone() else { return };
+        let Some(stream) = self.streams.get_mut(&key) else { return };
+        let (first, max_deleted) =
+            stream.facts.as_ref().map_or((None, Known::Undetermined), |facts| (facts.first, facts.max_deleted));
+        let Some(group) = stream.groups.get_mut(&name) else { return };
+        let from =
+            Beginning { pending: group.facts.pending, read: group.facts.entries_read.value(), first, max_deleted };
         let census = &mut group.census;
         if census.round != tally.round {
             return;
         }
+        let from = *census.walking_from.get_or_insert(from);
         if tally.ended.is_none() {
             census.first = census.first.or(tally.first.map(Some));
             census.walking = Some(tally);
             return;
         }
         census.first = None;
+        census.walking_from = None;
         census.round = census.round.wrapping_add(1);
         census.walking = None;
         if tally.is_complete() {
             census.failed = None;
             census.done = Some(tally);
+            census.done_from = Some(from);
         } else {
             census.failed = Some(at);
         }
@@ -215,21 +239,15 @@ impl GroupState {
         Some((row.idle_ms?, row.id))
     }
 
-    /// How old the numbers are that only a walk over the whole PEL can give, in milliseconds; `None` where they are not needed, or there
-    /// are none.
-    pub fn census_age_ms(&self, now: Mono) -> Option<u64> {
-        self.census.done.as_ref().filter(|_| !self.pel.complete).map(|done| now.since(done.begun))
-    }
-
-    /// The highest delivery count, given-up entries left out: of the rows, or of the last complete walk
-    /// ([`GroupState::census_age_ms`] ago).
-    pub fn max_deliveries(&self) -> Extreme {
-        let walked = self.census.done.as_ref().filter(|_| !self.pel.complete).and_then(|done| done.most);
-        match (self.pel.max_deliveries(), walked) {
-            (Extreme::AtLeast(count, id), Some(most)) => Extreme::Exact(Some(most.max((count, id)))),
-            (Extreme::Unknown, Some(most)) => Extreme::Exact(Some(most)),
-            (found, _) => found,
-        }
+    /// Entries without payload by the last complete walk, less all that may have left the PEL since, and whether that is still the
+    /// number of all; `None` where it cannot be told.
+    pub(super) fn gone_by_census(&self, stream: &StreamState) -> Option<(i64, bool)> {
+        let (done, begun) = (self.census.done.as_ref()?, self.census.done_from.as_ref()?);
+        let facts = stream.facts.as_ref()?;
+        let delivered = self.facts.entries_read.value()?.checked_sub(begun.read?).filter(|n| *n >= 0)?;
+        let left = begun.pending.saturating_add(delivered).saturating_sub(self.facts.pending);
+        let untrimmed = (facts.first, facts.max_deleted) == (begun.first, begun.max_deleted);
+        Some((done.gone.saturating_sub(left.max(0)).max(0), done.unsure == 0 && left == 0 && untrimmed))
     }
 
     /// The longest idle time of an entry of one consumer at `now`, in milliseconds.

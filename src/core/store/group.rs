@@ -192,10 +192,8 @@ impl GroupState {
         }
         let fates: Vec<Option<bool>> = self.pel.rows.iter().map(|row| stream.has_entry(row.id)).collect();
         let gone = fates.iter().filter(|fate| **fate == Some(false)).count() as i64;
-        match &self.census.done {
-            Some(done) if !self.pel.complete => {
-                Some((done.gone.max(gone).min(self.facts.pending), done.unsure == 0 && gone <= done.gone))
-            }
+        match self.gone_by_census(stream) {
+            Some((walked, exact)) if !self.pel.complete => Some((walked.max(gone), exact && gone <= walked)),
             _ => Some((gone, self.pel.complete && !stream.apart && !fates.contains(&None))),
         }
     }

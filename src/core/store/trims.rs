@@ -83,6 +83,7 @@ impl Trims {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::expect_used)]
     use super::*;
 
     fn facts(first: u64, added: i64) -> StreamFacts {

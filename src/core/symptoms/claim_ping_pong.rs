@@ -1,7 +1,12 @@
 //! The same entries go back and forth between the same consumers: each claims what the other is still at work on.
 
 use super::{About, Case, Level, Verdict, WINDOW_MS, enough, entries, one, words};
-use crate::core::{id::EntryId, name::Name, store::Redelivery, time::age_words};
+use crate::core::{
+    id::EntryId,
+    name::Name,
+    store::Redelivery,
+    time::{age, age_words},
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The row of the documentation.
@@ -62,10 +67,10 @@ pub(super) fn judge(case: &Case) -> Verdict {
     let sooner = match (soonest, usual) {
         (Some(idle), Some(usual)) if idle < usual => format!(
             "; claimed after an idle time of {}, while handling usually takes {}: the min-idle is too short",
-            age_words(idle),
-            age_words(usual)
+            age(idle),
+            age(usual)
         ),
-        (Some(idle), _) => format!("; last seen idle for {} before a claim", age_words(idle)),
+        (Some(idle), _) => format!("; last seen idle for {} before a claim", age(idle)),
         (None, _) => String::new(),
     };
     let deliveries = all().map(|change| change.deliveries).max().unwrap_or(0);

@@ -36,9 +36,12 @@ pub(super) fn judge(case: &Case) -> Verdict {
         .filter(|(_, idle)| *idle > limit.max(10_000))
         .filter_map(|(consumer, idle)| {
             // a consumer that was not seen got nothing since then, so what it holds is at least as old
+            let known = group.held_of_census(&consumer.name).map(|held| case.now.mono.0 as i64 - held.oldest.since);
             let oldest = match group.pel.oldest_idle_of(&consumer.name) {
-                Extreme::Exact(Some((ms, _))) | Extreme::AtLeast(ms, _) => aged(group, ms, group.pel.at, case.now.mono),
-                Extreme::Exact(None) | Extreme::Unknown => idle,
+                Extreme::Exact(Some((ms, _))) | Extreme::AtLeast(ms, _) => {
+                    aged(group, ms, group.pel.at, case.now.mono).max(known.unwrap_or(0))
+                }
+                Extreme::Exact(None) | Extreme::Unknown => known.unwrap_or(idle),
             };
             (oldest > limit).then_some((consumer, idle, oldest))
         })

@@ -37,12 +37,12 @@ pub(super) fn judge(whole: &Whole) -> Option<Finding> {
         return None;
     }
     let last = facts.last?;
-    let under_way = stream.groups.values().map(|group| to_do(group, last)).sum::<Option<i64>>()?;
+    let under_way = stream.groups.values().try_fold(0_i64, |sum, group| sum.checked_add(to_do(group, last)?))?;
     let allowed = if whole.fired(ABOUT.id) { facts.length / UNDER_WAY } else { 0 };
-    if under_way > allowed {
+    if !(0..=allowed).contains(&under_way) {
         return None;
     }
-    let done = facts.length - under_way;
+    let done = facts.length.saturating_sub(under_way);
     let text = match under_way {
         0 => format!(
             "all {done} entries of {} are behind every group's cursor and none is pending: they are kept only by retention",

@@ -17,7 +17,9 @@ pub(super) const ABOUT: About = About {
     remedy: "start its readers, move its cursor (XGROUP SETID), or destroy the group; only then can the rest be trimmed without a loss",
 };
 
-/// Entries that a group must hold before it is said of one that reads,
+/// Entries that a group must hold before it is said of one that reads on,
+const READING_FLOOR: i64 = 1000;
+/// of one that was seen, but not to read,
 const FLOOR: i64 = 100;
 /// and of one that nobody reads.
 const FORGOTTEN_FLOOR: i64 = 5;
@@ -59,14 +61,20 @@ pub(super) fn judge(case: &Case) -> Verdict {
     let part = held.saturating_mul(100) >= facts.length.saturating_mul(share)
         || group.lag.kind == LagKind::AtLeast && held >= MUCH / 2;
     let unread = unread_ms(case);
-    let floor = if unread.is_some() { FORGOTTEN_FLOOR } else { FLOOR };
+    let reads_on = group.history.points().next().is_some_and(|first| first.cursor < group.facts.cursor);
+    let floor = match (unread, reads_on) {
+        (Some(_), _) => FORGOTTEN_FLOOR,
+        (None, false) => FLOOR,
+        (None, true) => READING_FLOOR,
+    };
     if !part || held < if fired { floor / 2 } else { floor } {
         return Verdict::Ok;
     }
     let who = match (unread, group.facts.consumers) {
         (_, 0) => "the server knows no consumer of it".to_owned(),
         (Some(idle), _) => format!("none of its consumers was seen for {}", age_words(idle)),
-        (None, _) => "it is read, but slowly or not far".to_owned(),
+        (None, _) if reads_on => "it reads on, slowly".to_owned(),
+        (None, _) => "its consumers were seen lately".to_owned(),
     };
     let least = if group.lag.kind == LagKind::AtLeast { "at least " } else { "" };
     let of_others = match ahead.len() {
