@@ -11,6 +11,8 @@ mod vanished;
 mod wants;
 
 #[cfg(test)]
+mod cluster_tests;
+#[cfg(test)]
 mod denied_tests;
 #[cfg(test)]
 mod fake;
