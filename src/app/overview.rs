@@ -107,7 +107,7 @@ impl App {
                     .groups
                     .values()
                     .filter(|g| wanted.is_empty() || wanted.contains(g.name()))
-                    .map(|group| Row { stream, group: Some(&**group) }),
+                    .map(|group| Row { stream, group: Some(group) }),
             );
             let asked_for = stream.groups.is_empty() || store.settings.keys.contains(&stream.key);
             if rows.len() == before && asked_for {

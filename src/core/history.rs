@@ -179,9 +179,11 @@ impl History {
     /// The points not older than `window_ms` before the newest, oldest first.
     pub fn window(&self, window_ms: u64) -> std::vec::IntoIter<Point> {
         let newest = self.last.map_or(Mono(0), |point| point.at);
-        let near = self.old.iter().chain(&self.new).filter(|chunk| newest.since(chunk.to) <= window_ms);
-        let points: Vec<Point> =
-            near.flat_map(Chunk::points).filter(|point| newest.since(point.at) <= window_ms).collect();
+        let near = || self.old.iter().chain(&self.new).filter(|chunk| newest.since(chunk.to) <= window_ms);
+        let mut points = Vec::with_capacity(near().map(|chunk| chunk.count).sum());
+        for chunk in near() {
+            points.extend(chunk.points().filter(|point| newest.since(point.at) <= window_ms));
+        }
         points.into_iter()
     }
 

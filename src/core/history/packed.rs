@@ -56,6 +56,10 @@ fn put(out: &mut Vec<u8>, mut n: u64) {
 }
 
 fn take(bytes: &mut std::slice::Iter<u8>) -> u64 {
+    if let [one @ ..0x80, ..] = bytes.as_slice() {
+        bytes.next();
+        return u64::from(*one);
+    }
     let mut n = 0;
     for (shift, byte) in (0..64).step_by(7).zip(bytes) {
         n |= u64::from(byte & 0x7f) << shift;
@@ -94,9 +98,13 @@ fn pack(out: &mut Vec<u8>, before: &Words, after: &Words) {
 
 fn unpack(bytes: &mut std::slice::Iter<u8>, words: &mut Words) {
     let differ = take(bytes);
-    for (index, word) in words.iter_mut().enumerate().filter(|(index, _)| differ >> index & 1 == 1) {
+    let mut left = differ & ((1 << WORDS) - 1);
+    while left != 0 {
+        let index = left.trailing_zeros() as usize;
+        left &= left - 1;
         let absent = differ >> (index + WORDS) & 1 == 1;
-        *word = (!absent).then(|| word.unwrap_or(0).wrapping_add(unfold_sign(take(bytes))));
+        let word = &mut words[index];
+        *word = if absent { None } else { Some(word.unwrap_or(0).wrapping_add(unfold_sign(take(bytes)))) };
     }
 }
 

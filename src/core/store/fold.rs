@@ -107,7 +107,7 @@ impl Store {
             let came_back = matches!(stream.state, RowState::Fault(Fault::Missing));
             if came_back || went_back {
                 // what was seen of the old groups says nothing of those that have their names now
-                stream.groups.values_mut().for_each(|group| group.restart());
+                stream.groups.values_mut().for_each(GroupState::restart);
             }
             if came_back && !went_back {
                 let text = format!("{} was deleted and created again, with {} entries now", stream.key, facts.length);
@@ -227,7 +227,7 @@ impl Store {
         if let Some(old) = stream.groups.get(&new.name).filter(|group| !group.anew).map(|group| group.facts.clone()) {
             self.watch_cursor(stream, None, &old, &new, now);
         }
-        let group = stream.groups.entry(new.name.clone()).or_insert_with(|| Box::new(GroupState::new(new.clone(), at)));
+        let group = stream.groups.meet(&new, at);
         group.lag = lag::unchecked(&new);
         group.take(new, None, at);
     }
@@ -247,7 +247,7 @@ impl Store {
         if let Some((old, _)) = &before {
             self.watch_cursor(stream, Some(facts), old, &new, now);
         }
-        let group = stream.groups.entry(new.name.clone()).or_insert_with(|| Box::new(GroupState::new(new.clone(), at)));
+        let group = stream.groups.meet(&new, at);
         let count = stream.window.count_after(new.cursor, facts);
         let drift = before.as_ref().and_then(|(_, drift)| *drift);
         let resolved = lag::resolve(&Inputs { stream: facts, group: &new, family, drift, count });

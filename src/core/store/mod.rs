@@ -4,6 +4,7 @@ mod census;
 mod cluster;
 mod fold;
 mod group;
+mod groups;
 mod pel;
 mod sweep;
 mod trims;
@@ -31,6 +32,7 @@ mod window_tests;
 
 pub use census::Census;
 pub use group::{GroupState, Redelivery};
+pub use groups::Groups;
 pub use pel::{Extreme, Pel};
 pub use trims::{Pace, Trims};
 pub use wants::{Depth, Focus, MANY_CONSUMERS};
@@ -134,7 +136,7 @@ pub struct StreamState {
     /// XINFO GROUPS failed although the stream is there.
     pub groups_fault: Option<Fault>,
     /// Its groups, by name.
-    pub groups: BTreeMap<Name, Box<GroupState>>,
+    pub groups: Groups,
     /// The ids fetched, around the cursor of the group in focus.
     pub window: Window,
     /// Bytes of payload an entry takes in a reply, as last seen.
@@ -236,7 +238,7 @@ impl Store {
 
     /// Every group of every stream, in order of names.
     pub fn groups(&self) -> impl Iterator<Item = (&StreamState, &GroupState)> {
-        self.streams.values().flat_map(|stream| stream.groups.values().map(move |group| (stream, &**group)))
+        self.streams.values().flat_map(|stream| stream.groups.values().map(move |group| (stream, group)))
     }
 
     /// Time between the last entry and the cursor, where both ids are plausible times, in milliseconds.
