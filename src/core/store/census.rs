@@ -205,7 +205,7 @@ impl Store {
     }
 
     fn group_mut(&mut self, key: &Name, group: &Name) -> Option<&mut GroupState> {
-        self.streams.get_mut(key)?.groups.get_mut(group).map(Box::as_mut)
+        self.streams.get_mut(key)?.groups.get_mut(group)
     }
 }
 
