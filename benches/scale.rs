@@ -159,6 +159,7 @@ fn stream(stream: u64, second: u64, busy: bool) -> StreamSample {
         reported_lag: Known::Is(group as i64),
     });
     StreamSample {
+        origin: None,
         key: Name::from(format!("orders:{stream:04}").as_str()),
         facts: Ok(facts),
         groups: Ok(groups.collect()),

@@ -8,7 +8,7 @@ use crate::{
         plan::{Ask, Plan},
     },
     journal::{self, Journal},
-    source::{Executor, Link, Planner, Progress, Stop, Target},
+    source::{Executor, Planner, Progress, Stop, Target, connect_owner},
 };
 use std::io;
 use tokio::sync::mpsc;
@@ -96,7 +96,8 @@ impl Actor {
 
     /// A connection for each deed: an idle one may have been closed meanwhile, which after sending would be an unknown outcome.
     async fn plan(&self, ask: Ask) -> Result<Box<Plan>, String> {
-        let mut link = Link::connect(&self.target, self.clock).await.map_err(|fault| fault.to_string())?;
+        let owner = connect_owner(&self.target, ask.key(), self.clock).await;
+        let (mut link, _) = owner.map_err(|fault| fault.to_string())?;
         let plan = Planner::new(&mut link, self.active_ms).plan(ask).await.map_err(|fault| fault.to_string())?;
         Ok(Box::new(plan))
     }
@@ -105,15 +106,15 @@ impl Actor {
         if !self.allowed {
             return Outcome::refused("this session only reads".to_owned());
         }
-        let mut link = match Link::connect(&self.target, self.clock).await {
-            Ok(link) => link,
+        let (mut link, target) = match connect_owner(&self.target, plan.key(), self.clock).await {
+            Ok(owner) => owner,
             Err(fault) => return Outcome::refused(fault.to_string()),
         };
-        let mut executor = Executor::new(&mut link, &self.target, self.clock, self.active_ms);
+        let mut executor = Executor::new(&mut link, &target, self.clock, self.active_ms);
         let progress = |progress| {
             // a full queue only means that the screen is behind: the next one tells more
             let _ = self.told.try_send(Told::Progress(no, progress));
         };
-        carry_out(&mut executor, plan, &self.target.place(), self.clock, stop, progress).await
+        carry_out(&mut executor, plan, &target.place(), self.clock, stop, progress).await
     }
 }

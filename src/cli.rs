@@ -81,6 +81,9 @@ pub struct ServerFlags {
     /// Ask for the password
     #[arg(long, help_heading = "Server")]
     pub askpass: bool,
+    /// Watch all nodes of the cluster that this server belongs to
+    #[arg(long, help_heading = "Server")]
+    pub cluster: bool,
 }
 
 /// What to watch.

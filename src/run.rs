@@ -18,7 +18,7 @@ use crate::{
     },
     demo::{self, PrivateServer},
     report,
-    source::{Executor, Link, LinkFault, Planner, Stop, Target, TargetError, target::Parts},
+    source::{Executor, Link, LinkFault, Planner, Stop, Target, TargetError, Wire, connect_owner, target::Parts},
     tui::{self, Options, Theme},
 };
 use std::{
@@ -94,8 +94,8 @@ fn reach(url: Option<String>, flags: &ServerFlags) -> Result<Target, Failure> {
         (None, true) => Some(crate::tui::askpass()?),
         (None, false) => std::env::var("REDISCLI_AUTH").ok().filter(|password| !password.is_empty()),
     };
-    let ServerFlags { host, port, socket, db, user, .. } = flags.clone();
-    Ok(Target::new(Parts { url, host, port, socket, db, user, password })?)
+    let ServerFlags { host, port, socket, db, user, cluster, .. } = flags.clone();
+    Ok(Target::new(Parts { url, host, port, socket, db, user, password, cluster })?)
 }
 
 /// What to watch, from the flags. `hex:` gives the bytes of names that a command line cannot carry.
@@ -157,7 +157,7 @@ pub async fn snapshot(args: &SnapshotArgs) -> Result<(), Failure> {
     let clock = Clock::start();
     let target = target(&args.server)?;
     let settings = Settings { pel_limit: args.pel_limit, ..settings(&args.watch)? };
-    let mut link = Link::connect(&target, clock).await?;
+    let mut link = Wire::connect(&target, clock).await?.patient();
     let (store, now) = report::settle(&mut link, settings, clock, args.settle, args.watch.interval).await?;
     let text = if args.json {
         format!("{:#}\n", report::json(&store, target.endpoint(), now))
@@ -268,7 +268,7 @@ pub async fn claim(args: &ClaimArgs) -> Result<(), Failure> {
         limit: args.limit,
         justid: !args.no_justid,
     };
-    let mut desk = Desk::open(&args.act, target).await?;
+    let mut desk = Desk::open(&args.act, target, &ask.key).await?;
     let mut plan = desk.planner().claim(ask).await?;
     if let Some(expected) = args.expect_pending {
         let pending = desk.pending(&plan.ask.key, &plan.ask.group).await?;
@@ -297,7 +297,7 @@ pub async fn seek(args: &SeekArgs) -> Result<(), Failure> {
     };
     let ask =
         SeekAsk { key: exact_name(&args.stream)?, group: exact_name(&args.group)?, place, beyond_end: args.beyond_end };
-    let mut desk = Desk::open(&args.act, target).await?;
+    let mut desk = Desk::open(&args.act, target, &ask.key).await?;
     let mut plan = desk.planner().seek(ask).await?;
     if let Some(expected) = expected
         && plan.refused.is_none()
@@ -317,9 +317,9 @@ struct Desk {
 }
 
 impl Desk {
-    async fn open(act: &ActArgs, target: Target) -> Result<Self, Failure> {
+    async fn open(act: &ActArgs, target: Target, key: &Name) -> Result<Self, Failure> {
         let clock = Clock::start();
-        let link = Link::connect(&target, clock).await?;
+        let (link, target) = connect_owner(&target, key, clock).await?;
         Ok(Self { link, target, clock, act: act.clone() })
     }
 

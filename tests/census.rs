@@ -96,7 +96,6 @@ fn a_walk_counts_what_the_whole_list_says() {
         assert!(exact == counted && if exact { told == gone } else { told <= gone }, "{found}: {told} of {gone}");
         server.run(&format!("XACK k g {}", oldest.0));
         watcher.look(&mut eye);
-        let (_, group) = watcher.group("g").unwrap();
         let next =
             rows.iter().filter(|row| row.0 != oldest.0).max_by_key(|row| (row.2, std::cmp::Reverse(entry(&row.0))));
         if counted {

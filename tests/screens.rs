@@ -109,6 +109,15 @@ fn keys_that_cannot_be_shown() {
 }
 
 #[test]
+fn a_cluster_and_one_that_lacks_a_node() {
+    see("cluster", &mut cluster(), &MAIN);
+    see("cluster_node_gone", &mut cluster_without_a_node(), &ALL);
+    let mut world = seed();
+    world.server.cluster = true;
+    see("cluster_one_node", &mut scene(world, 2), &ALL);
+}
+
+#[test]
 fn scan_is_refused() {
     let mut world = seed();
     world.scan_fault = Some(Fault::Denied("NOPERM this user has no permissions to run the 'scan' command".into()));

@@ -5,6 +5,7 @@
 //! `tests/architecture.rs` reads the imports of this folder and fails on a breach.
 
 pub mod census;
+pub mod cluster;
 pub mod event;
 pub mod history;
 pub mod id;

@@ -117,6 +117,8 @@ pub struct ServerFacts {
     pub link_up: Option<bool>,
     /// host:port of a replica's primary.
     pub primary: Option<String>,
+    /// Whether it is a node of a cluster, as far as it tells (INFO, HELLO, or a redirection).
+    pub cluster: bool,
 }
 
 impl ServerFacts {

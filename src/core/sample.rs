@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{
     census::{CensusRequest, Tally},
+    cluster::ClusterFacts,
     id::EntryId,
     model::{ConsumerFacts, GroupFacts, PendingRow, PendingSummary, ServerFacts, StreamFacts},
     name::Name,
@@ -99,6 +100,19 @@ pub enum Fault {
     Unasked,
     /// No permission; the server's words, escaped.
     Denied(String),
+    /// Another node of the cluster serves the key: the node as the server names it, escaped, and whether only for this once because
+    /// the slot is on its way there (ASK).
+    Elsewhere {
+        /// The key's hash slot.
+        slot: u16,
+        /// `host:port`; the host may be empty, which means that of the node that answered.
+        node: String,
+        /// ASK instead of MOVED.
+        once: bool,
+    },
+    /// The key's node cannot be asked now, or will not answer for the cluster's sake (CLUSTERDOWN): what was known before stands, and
+    /// grows old. In words.
+    Away(String),
     /// Anything else the server said, escaped.
     Other(String),
 }
@@ -112,7 +126,13 @@ impl Fault {
             Self::NoGroup => "no such group".to_owned(),
             Self::Unasked => "not asked for again".to_owned(),
             Self::Denied(_) => "no permission".to_owned(),
-            Self::Other(text) => text.clone(),
+            Self::Elsewhere { node, once: false, .. } => {
+                format!("on node {node} of the cluster: --cluster follows it there")
+            }
+            Self::Elsewhere { slot, node, once: true } => {
+                format!("slot {slot} is moving to node {node}: --cluster follows it there")
+            }
+            Self::Away(text) | Self::Other(text) => text.clone(),
         }
     }
 }
@@ -127,7 +147,7 @@ pub struct Sample {
     pub at: Mono,
     /// The server's clock, milliseconds since 1970, where TIME is allowed.
     pub time_ms: Option<i64>,
-    /// One for each stream asked for, in that order.
+    /// One for each stream asked for, in that order; of a cluster only those that were answered, or never will be.
     pub streams: Vec<StreamSample>,
     /// What the step of discovery found.
     pub scan: Option<ScanSample>,
@@ -141,6 +161,17 @@ pub struct Sample {
     pub denied: Vec<&'static str>,
     /// What it cost.
     pub cost: Cost,
+    /// The cluster's nodes, where all of them are watched.
+    pub cluster: Option<ClusterFacts>,
+}
+
+/// Which node of a cluster a stream's sample comes from, and when it answered: nodes answer at different times.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// `host:port` as the cluster names it.
+    pub node: String,
+    /// When its reply was complete.
+    pub at: Mono,
 }
 
 /// One stream in a sample.
@@ -159,6 +190,8 @@ pub struct StreamSample {
     pub ranges: Vec<(RangeRequest, Part<RangeIds>)>,
     /// The groups asked for.
     pub details: Vec<GroupDetail>,
+    /// The node of a cluster that answered, or should have; `None` where there is only one server.
+    pub origin: Option<Origin>,
 }
 
 /// Ids of a range, in ascending order whichever way they were asked for.

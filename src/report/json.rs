@@ -2,6 +2,7 @@
 
 use crate::core::{
     census::{AGES_MS, TRIES, Tally},
+    cluster::ClusterFacts,
     event::Event,
     lag::{Lag, LagKind},
     model::{ConsumerFacts, FATAL_DELIVERIES, PendingRow},
@@ -28,11 +29,14 @@ pub fn snapshot(store: &Store, endpoint: &str, now: Now) -> Value {
             "role": store.server.role,
             "link": store.server.link_up.map(|up| if up { "up" } else { "down" }),
             "primary": store.server.primary,
+            "cluster": store.server.cluster,
             "time_ms": store.server_time_ms(),
             "endpoint": endpoint,
         },
         "denied": store.denied,
-        "discovery_complete": store.settings.patterns.is_empty() && !store.settings.keys.is_empty() || store.discovery.complete && store.discovery.fault.is_none(),
+        "discovery_complete": store.is_discovery_complete(),
+        "nodes": store.cluster.as_ref().map(nodes),
+        "notes": store.cluster_notes(),
         "cost": {
             "commands": store.total_cost.commands,
             "round_trips": store.total_cost.round_trips,
@@ -44,6 +48,12 @@ pub fn snapshot(store: &Store, endpoint: &str, now: Now) -> Value {
         "streams": store.streams.values().map(|s| stream(store, s, now)).collect::<Vec<_>>(),
         "events": store.events.iter().map(event).collect::<Vec<_>>(),
     })
+}
+
+fn nodes(cluster: &ClusterFacts) -> Value {
+    let down =
+        cluster.nodes.iter().filter_map(|node| Some(json!({"node": node.name, "error": node.trouble.as_ref()?})));
+    json!({"up": cluster.up(), "total": cluster.nodes.len(), "down": down.collect::<Vec<_>>()})
 }
 
 /// A name: what the screen shows, and the bytes where that is not the name itself.
@@ -66,7 +76,7 @@ fn state_word(fault: &Fault) -> &'static str {
         Fault::Missing | Fault::NoGroup => "missing",
         Fault::WrongType => "wrong_type",
         Fault::Denied(_) => "denied",
-        Fault::Other(_) | Fault::Unasked => "error",
+        Fault::Other(_) | Fault::Away(_) | Fault::Elsewhere { .. } | Fault::Unasked => "error",
     }
 }
 
@@ -81,18 +91,22 @@ fn stream(store: &Store, stream: &StreamState, now: Now) -> Value {
         RowState::Loading => ("error", Some("not answered yet".to_owned())),
         RowState::Fault(fault) => (state_word(fault), Some(fault.words())),
     };
-    let facts = stream.facts.as_ref().filter(|_| stream.is_ok());
+    let facts = stream.facts.as_ref().filter(|_| stream.is_ok() || stream.is_away());
     let id = |id: Option<crate::core::id::EntryId>| id.map(|id| id.to_string());
     let listed = match (&stream.state, &stream.groups_fault) {
-        (RowState::Fault(Fault::Other(_)) | RowState::Loading, _) | (_, Some(_)) => Value::Null,
+        (RowState::Fault(Fault::Away(_)), _) if stream.facts.is_none() => Value::Null,
+        (RowState::Fault(Fault::Other(_) | Fault::Elsewhere { .. }) | RowState::Loading, _) | (_, Some(_)) => {
+            Value::Null
+        }
         _ => groups(store, stream, now),
     };
     json!({
         "key": name(&stream.key),
+        "node": stream.node,
         "state": state,
         "error": error,
         "sampled_at": stream.facts.is_some().then(|| sampled_at(stream.at, now)),
-        "stale": stale(stream),
+        "stale": stale(stream, now),
         "length": facts.map(|f| f.length),
         "entries_added": facts.and_then(|f| f.entries_added.value()),
         "first_id": id(facts.and_then(|f| f.first)),
@@ -104,11 +118,12 @@ fn stream(store: &Store, stream: &StreamState, now: Now) -> Value {
     })
 }
 
-/// Fields of the stream that are older than its groups, with their age: where XINFO STREAM is large it is asked for rarely.
-fn stale(stream: &StreamState) -> Value {
+/// Fields of the stream that are older than its groups, with their age: where XINFO STREAM is large it is asked for rarely. Of a
+/// stream whose node is away, all of them.
+fn stale(stream: &StreamState, now: Now) -> Value {
     let newest = stream.groups.values().map(|group| group.at).max().unwrap_or(stream.at);
-    let age_ms = newest.since(stream.at);
-    if age_ms == 0 {
+    let age_ms = if stream.is_away() { now.mono.since(stream.at) } else { newest.since(stream.at) };
+    if age_ms == 0 || stream.facts.is_none() {
         return json!({});
     }
     let fields = ["length", "entries_added", "first_id", "last_id", "last_generated_id", "max_deleted_id"];
@@ -130,13 +145,21 @@ fn groups(store: &Store, stream: &StreamState, now: Now) -> Value {
 
 fn group(store: &Store, stream: &StreamState, group: &GroupState, now: Now) -> Value {
     let facts = &group.facts;
+    let sampled_at = sampled_at(group.at, now);
+    // ages of values that can be had no more stand still, as on the screen
+    let (state, now) = if stream.is_away() { ("error", Now { mono: group.at, ..now }) } else { ("ok", now) };
+    let fault = group.pel_fault.as_ref().or(group.consumers_fault.as_ref());
+    let fault = match &stream.state {
+        RowState::Fault(away) => Some(away),
+        _ => fault,
+    };
     let rates = group.rates();
     let per_second = |rate: Option<f64>| rate.map(|rate| (rate * 1000.0).round() / 1000.0);
     json!({
         "name": name(group.name()),
-        "state": "ok",
-        "error": group.pel_fault.as_ref().or(group.consumers_fault.as_ref()).map(Fault::words),
-        "sampled_at": sampled_at(group.at, now),
+        "state": state,
+        "error": fault.map(Fault::words),
+        "sampled_at": sampled_at,
         "cursor": facts.cursor.to_string(),
         "entries_read": facts.entries_read.value(),
         "lag": lag(&group.lag),

@@ -3,7 +3,8 @@
 use crate::core::{
     id::EntryId,
     lag::Lag,
-    model::ConsumerFacts,
+    model::{ConsumerFacts, StreamFacts},
+    sample::Fault,
     store::{Extreme, GroupState, RowState, Store, StreamState},
     strip::{Cell, EntryState},
     symptoms::{Finding, command_line},
@@ -31,6 +32,9 @@ pub fn snapshot(store: &Store, endpoint: &str, now: Now) -> String {
         let denied: Vec<&str> = store.denied.iter().copied().collect();
         line(&mut out, 0, &format!("no permission for: {}", denied.join(", ")));
     }
+    for note in store.cluster_notes() {
+        line(&mut out, 0, &note);
+    }
     if let Some(fault) = &store.discovery.fault {
         line(&mut out, 0, &format!("streams cannot be looked for ({}): name them with --stream", fault.words()));
     } else if store.streams.is_empty() {
@@ -49,19 +53,26 @@ fn line(out: &mut String, indent: usize, text: &str) {
     let _ = writeln!(out, "{:indent$}{text}", "");
 }
 
+fn facts_line(out: &mut String, stream: &StreamState, facts: &StreamFacts) {
+    let of = facts.entries_added.value().map_or(String::new(), |added| format!(" of {added} added"));
+    let span = facts.first.zip(facts.last).map_or(String::new(), |(first, last)| format!(", {first} to {last}"));
+    line(out, 0, &format!("{}: {} entries{of}{span}", stream.key, facts.length));
+}
+
 fn stream_lines(out: &mut String, store: &Store, stream: &StreamState, now: Now) {
     out.push('\n');
     match (&stream.state, &stream.facts, &stream.facts_fault) {
-        (RowState::Ok, Some(facts), _) => {
-            let of = facts.entries_added.value().map_or(String::new(), |added| format!(" of {added} added"));
-            let span =
-                facts.first.zip(facts.last).map_or(String::new(), |(first, last)| format!(", {first} to {last}"));
-            line(out, 0, &format!("{}: {} entries{of}{span}", stream.key, facts.length));
-        }
+        (RowState::Ok, Some(facts), _) => facts_line(out, stream, facts),
         (RowState::Ok, None, Some(fault)) => line(out, 0, &format!("{}: XINFO STREAM: {}", stream.key, fault.words())),
+        (RowState::Fault(fault @ Fault::Away(_)), Some(facts), _) => {
+            line(out, 0, &format!("{}: {}", stream.key, fault.words()));
+            line(out, 0, &format!("as it was {} ago:", age(now.mono.since(stream.at) as i64)));
+            facts_line(out, stream, facts);
+        }
         (RowState::Fault(fault), ..) => return line(out, 0, &format!("{}: {}", stream.key, fault.words())),
         _ => return line(out, 0, &format!("{}: not answered yet", stream.key)),
     }
+    let now = if stream.is_away() { Now { mono: stream.at, ..now } } else { now };
     if let Some(fault) = &stream.groups_fault {
         line(out, 2, &format!("groups: {}", fault.words()));
     }

@@ -42,6 +42,14 @@ pub fn greeting() -> Vec<(&'static str, Cmd)> {
     ]
 }
 
+/// Whether this server may be read with NO-TOUCH on. As nodes of a cluster, Redis 8.0 to 8.4 end with a segmentation fault when such a
+/// connection asks for a key in a slot that is being moved (8.0.6 and 8.2.3; not 7.4.1, 8.6.3 and later, nor any Valkey): there
+/// watched keys look used, which is the lesser harm.
+pub fn bears_no_touch(server: &ServerFacts) -> bool {
+    let numbers = server.version_numbers().unwrap_or((8, 0));
+    !(server.cluster && server.flavor != "valkey" && ((8, 0)..(8, 6)).contains(&numbers))
+}
+
 /// Reads who answers out of HELLO and both INFO replies, any of which may be an error.
 pub fn server(hello: &Value, server: &Value, replication: &Value) -> ServerFacts {
     let info = decode::text(server).unwrap_or_default();
@@ -57,8 +65,15 @@ pub fn server(hello: &Value, server: &Value, replication: &Value) -> ServerFacts
             (_, version) => ("unknown".to_owned(), version.unwrap_or_default()),
         },
     };
-    let mut facts =
-        ServerFacts { flavor, version, role: decode::field_text(hello, "role"), link_up: None, primary: None };
+    let modes = [field("redis_mode"), field("server_mode"), decode::field_text(hello, "mode")];
+    let mut facts = ServerFacts {
+        flavor,
+        version,
+        role: decode::field_text(hello, "role"),
+        link_up: None,
+        primary: None,
+        cluster: modes.iter().flatten().any(|mode| mode == "cluster"),
+    };
     replication_facts(&mut facts, replication);
     facts
 }
@@ -107,6 +122,24 @@ mod tests {
             (facts.flavor.as_str(), facts.version.as_str(), facts.role.as_deref()),
             ("valkey", "9.1.2", Some("master"))
         );
+    }
+
+    #[test]
+    fn no_touch_is_taken_off_where_it_ends_the_server() {
+        let table = [
+            ("redis", "8.2.3", true, false),
+            ("redis", "8.0.6", true, false),
+            ("redis", "8.2.3", false, true),
+            ("redis", "7.4.1", true, true),
+            ("redis", "8.6.3", true, true),
+            ("valkey", "8.1.8", true, true),
+            ("unknown", "", true, false),
+        ];
+        for (flavor, version, cluster, bears) in table {
+            let facts =
+                ServerFacts { flavor: flavor.into(), version: version.into(), cluster, ..ServerFacts::default() };
+            assert_eq!(bears_no_touch(&facts), bears, "{flavor} {version} {cluster}");
+        }
     }
 
     #[test]

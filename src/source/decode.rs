@@ -19,8 +19,17 @@ pub fn fault(error: &ServerError) -> Fault {
         "WRONGTYPE" => Fault::WrongType,
         "NOGROUP" => Fault::NoGroup,
         "ERR" if text.contains("no such key") => Fault::Missing,
+        "CLUSTERDOWN" | "TRYAGAIN" => Fault::Away(text),
+        code @ ("MOVED" | "ASK") => elsewhere(&text, code == "ASK").unwrap_or(Fault::Other(text)),
         _ => Fault::Other(text),
     }
+}
+
+/// Reads `MOVED 7629 127.0.0.1:22670`.
+fn elsewhere(text: &str, once: bool) -> Option<Fault> {
+    let mut words = text.split(' ').skip(1);
+    let slot = words.next()?.parse().ok()?;
+    Some(Fault::Elsewhere { slot, node: words.next()?.to_owned(), once })
 }
 
 fn odd(what: &str) -> Fault {
@@ -253,6 +262,11 @@ pub fn time_ms(value: &Value) -> Option<i64> {
 pub fn time_between(replies: &[Value]) -> Option<u64> {
     let passed = time_us(replies.last()?)?.checked_sub(time_us(replies.first()?)?)?;
     u64::try_from(passed).ok()
+}
+
+/// A whole number.
+pub fn integer(value: &Value) -> Option<i64> {
+    number(value)
 }
 
 /// A text such as INFO's.

@@ -350,7 +350,7 @@ type Test = fn(&Fault) -> bool;
 
 #[test]
 fn faults_follow_the_first_word_of_the_servers_text() {
-    let table: [(&str, Test); 12] = [
+    let table: [(&str, Test); 17] = [
         ("ERR no such key", |fault| *fault == Fault::Missing),
         ("WRONGTYPE Operation against a key holding the wrong kind of value", |fault| *fault == Fault::WrongType),
         ("NOGROUP No such key 'k' or consumer group 'g'", |fault| *fault == Fault::NoGroup),
@@ -363,7 +363,14 @@ fn faults_follow_the_first_word_of_the_servers_text() {
         ("MASTERDOWN Link with MASTER is down", |fault| matches!(fault, Fault::Other(_))),
         ("ERR unknown command 'XINFO', with args beginning with: 'a' ", |fault| matches!(fault, Fault::Other(_))),
         ("BUSY Redis is busy running a script.", |fault| matches!(fault, Fault::Other(_))),
-        ("MOVED 7629 127.0.0.1:22670", |fault| matches!(fault, Fault::Other(_))),
+        ("MOVED 7629 127.0.0.1:22670", |fault| {
+            *fault == Fault::Elsewhere { slot: 7629, node: "127.0.0.1:22670".into(), once: false }
+        }),
+        ("ASK 7629 :22670", |fault| *fault == Fault::Elsewhere { slot: 7629, node: ":22670".into(), once: true }),
+        ("MOVED here", |fault| matches!(fault, Fault::Other(_))),
+        ("MOVED 99999 h:1", |fault| matches!(fault, Fault::Other(_))),
+        ("CLUSTERDOWN The cluster is down", |fault| matches!(fault, Fault::Away(_))),
+        ("CLUSTERDOWN Hash slot not served", |fault| matches!(fault, Fault::Away(_))),
         ("SOMETHING", |fault| *fault == Fault::Other("SOMETHING".into())),
     ];
     for (text, is_right) in table {

@@ -2,6 +2,7 @@
 
 use super::{
     LinkFault, Source, Target,
+    block::{Block, Step, block, steps_in_order, unpack},
     caps::{self, Caps},
     census, commands, decode,
     fault::classify,
@@ -76,6 +77,15 @@ impl Link {
             owed: Cost::default(),
         };
         link.greet().await?;
+        if !caps::bears_no_touch(&link.server) {
+            let (_, more) = link.send(&[commands::plain("CLIENT NO-TOUCH OFF")]).await?;
+            link.owed.add(more);
+        }
+        if link.server.cluster && link.server.role.as_deref() == Some("replica") && !target.is_cluster() {
+            // without it a cluster's replica sends every reader away
+            let (_, more) = link.send(&[commands::plain("READONLY")]).await?;
+            link.owed.add(more);
+        }
         Ok(link)
     }
 
@@ -101,6 +111,20 @@ impl Link {
             self.greeted = Some(self.server.clone());
         }
         Ok(())
+    }
+
+    pub(super) fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    /// Whether a stream's commands go into one MULTI.
+    pub(super) fn asks_whole(&self, key: &Name) -> bool {
+        !self.caps.no_multi && !self.caps.plain_keys.contains(key)
+    }
+
+    /// MULTI was refused: from now on commands go one by one.
+    pub(super) fn ask_singly(&mut self) {
+        self.caps.no_multi = true;
     }
 
     /// Who answers, as the greeting told.
@@ -184,95 +208,8 @@ impl Link {
     }
 }
 
-/// One command of a stream's block and what its reply is.
-enum Step {
-    Facts,
-    Groups,
-    Range(usize),
-    Consumers(usize),
-    Summary(usize),
-    Page(usize, usize),
-}
-
-impl Step {
-    fn command(&self) -> &'static str {
-        match self {
-            Self::Facts => "XINFO STREAM",
-            Self::Groups => "XINFO GROUPS",
-            Self::Range(_) => "XRANGE",
-            Self::Consumers(_) => "XINFO CONSUMERS",
-            Self::Summary(_) | Self::Page(..) => "XPENDING",
-        }
-    }
-}
-
-/// Without MULTI the groups go first: a reply a moment older than the stream's can show more waiting than there was then, but never
-/// a cursor beyond the stream's end.
-fn steps_in_order(request: &StreamRequest, multi: bool) -> Vec<(Step, Cmd)> {
-    let mut steps = steps(request);
-    if !multi && request.facts {
-        steps.swap(0, 1);
-    }
-    steps
-}
-
-fn steps(request: &StreamRequest) -> Vec<(Step, Cmd)> {
-    let key = &request.key;
-    let mut steps = Vec::new();
-    steps.extend(request.facts.then(|| (Step::Facts, commands::xinfo_stream(key))));
-    steps.push((Step::Groups, commands::xinfo_groups(key)));
-    for (index, group) in request.groups.iter().enumerate() {
-        if group.consumers {
-            steps.push((Step::Consumers(index), commands::xinfo_consumers(key, &group.name)));
-        }
-        if group.summary {
-            steps.push((Step::Summary(index), commands::xpending_summary(key, &group.name)));
-        }
-        for (number, page) in group.pages.iter().enumerate() {
-            steps.push((Step::Page(index, number), commands::xpending_page(key, &group.name, page)));
-        }
-    }
-    for (index, range) in request.ranges.iter().enumerate() {
-        steps.push((Step::Range(index), commands::xrange(key, range)));
-    }
-    steps
-}
-
-fn block(steps: &[(Step, Cmd)], multi: bool) -> Vec<Cmd> {
-    let inner = steps.iter().map(|(_, cmd)| cmd.clone());
-    if multi {
-        let edge = |word| std::iter::once(commands::plain(word));
-        edge("MULTI").chain(inner).chain(edge("EXEC")).collect()
-    } else {
-        inner.collect()
-    }
-}
-
-/// What became of a block sent inside MULTI.
-enum Block {
-    /// The replies, all of one moment.
-    Whole(Vec<Value>),
-    /// MULTI itself is refused, so the commands ran one by one.
-    Skewed(Vec<Value>),
-    /// A command was refused when queued, so EXEC ran none.
-    Aborted,
-}
-
-fn unpack(mut replies: Vec<Value>) -> Block {
-    let last = replies.pop();
-    let refused = matches!(replies.first(), Some(Value::ServerError(_)));
-    match last {
-        Some(Value::Array(values)) if values.len() + 1 == replies.len() => Block::Whole(values),
-        _ if refused => {
-            replies.remove(0);
-            Block::Skewed(replies)
-        }
-        _ => Block::Aborted,
-    }
-}
-
 impl Link {
-    fn collect(
+    pub(super) fn collect(
         &mut self,
         request: &StreamRequest,
         steps: &[(Step, Cmd)],
@@ -284,6 +221,7 @@ impl Link {
             facts: Err(if request.facts { Fault::Other("not answered".to_owned()) } else { Fault::Unasked }),
             groups: Err(Fault::Other("not answered".to_owned())),
             consistent,
+            origin: None,
             ranges: Vec::new(),
             details: request
                 .groups
@@ -358,12 +296,12 @@ impl Source for Link {
             .streams
             .iter()
             .map(|stream| {
-                let multi = !self.caps.no_multi && !self.caps.plain_keys.contains(&stream.key);
+                let multi = self.asks_whole(&stream.key);
                 (stream, steps_in_order(stream, multi), multi)
             })
             .collect();
         for (_, steps, multi) in &plans {
-            commands.extend(block(steps, *multi));
+            commands.extend(block(steps, *multi, false));
         }
         commands.extend(with_time.then(|| commands::plain("TIME")));
         let (replies, mut spent) = self.send(&commands).await?;
@@ -401,6 +339,7 @@ impl Source for Link {
                     self.caps.no_multi |= multi;
                     self.collect(stream, &steps, &values, false)
                 }
+                Block::Astray(values) => self.collect(stream, &steps, &values, false),
                 Block::Aborted => {
                     self.caps.plain_keys.insert(stream.key.clone());
                     let nothing = self.collect(stream, &[], &[], false);
@@ -411,7 +350,7 @@ impl Source for Link {
             sample.streams.push(collected);
         }
         if !aborted.is_empty() {
-            let again: Vec<Cmd> = aborted.iter().flat_map(|(_, _, steps)| block(steps, false)).collect();
+            let again: Vec<Cmd> = aborted.iter().flat_map(|(_, _, steps)| block(steps, false, false)).collect();
             let (replies, spent) = self.send(&again).await?;
             cost.add(spent);
             let mut replies = replies.into_iter();

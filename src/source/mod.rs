@@ -1,7 +1,9 @@
 //! The edge towards the server: connecting, asking, decoding. Nothing here writes, blocks or creates a consumer.
 
+mod block;
 mod caps;
 mod census;
+mod cluster;
 mod commands;
 mod decode;
 mod executor;
@@ -10,8 +12,10 @@ mod link;
 mod planner;
 mod poller;
 pub mod target;
+mod wire;
 
 pub use census::Walker;
+pub use cluster::Cluster;
 pub use decode::weight;
 pub use executor::{Executor, Progress, Stop};
 pub use fault::LinkFault;
@@ -19,6 +23,7 @@ pub use link::Link;
 pub use planner::Planner;
 pub use poller::{Order, Plan, Poller, Report};
 pub use target::{Target, TargetError};
+pub use wire::{Wire, connect_owner};
 
 use crate::core::{
     census::{Answer, Step},

@@ -1,6 +1,6 @@
 //! The polling task: owns the connection, keeps the interval, never has two polls in flight, never gives up.
 
-use super::{Link, LinkFault, Source, Target, Walker};
+use super::{LinkFault, Source, Target, Walker, Wire};
 use crate::{
     clock::Clock,
     core::{
@@ -79,7 +79,7 @@ pub struct Poller {
 
 impl Poller {
     /// Runs until nobody listens any more. `link` is the connection made before the screen came up.
-    pub async fn run(mut self, mut link: Option<Link>) {
+    pub async fn run(mut self, mut link: Option<Wire>) {
         let mut tries = 0;
         loop {
             let fault = match link.take() {
@@ -87,7 +87,7 @@ impl Poller {
                     let Some(fault) = self.poll(open, &mut tries).await else { return };
                     fault
                 }
-                None => match Link::connect(&self.target, self.clock).await {
+                None => match Wire::connect(&self.target, self.clock).await {
                     Ok(open) => {
                         link = Some(open);
                         continue;
@@ -122,7 +122,7 @@ impl Poller {
     }
 
     /// Ticks on one connection until it breaks; `None` when nobody listens any more.
-    async fn poll(&mut self, mut link: Link, tries: &mut u32) -> Option<LinkFault> {
+    async fn poll(&mut self, mut link: Wire, tries: &mut u32) -> Option<LinkFault> {
         let mut next = Instant::now();
         let mut earliest = next;
         let mut walker = Walker::default();
@@ -159,7 +159,7 @@ impl Poller {
             *tries = 0;
             rehearse_panic();
             // counted from the start: a late tick is dropped, not made up for
-            let least = start.elapsed().saturating_mul(SHARE);
+            let least = link.spent(start.elapsed()).saturating_mul(SHARE);
             earliest = start + least;
             let interval = plan.interval.max(least);
             next = start + interval;

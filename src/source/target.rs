@@ -1,7 +1,10 @@
 //! Which server: URLs and redis-cli's flags, made into one checked target.
 
 use redis::{ConnectionAddr, ConnectionInfo, IntoConnectionInfo, RedisConnectionInfo};
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
 
 /// What is wrong with the server's address as given.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -26,6 +29,9 @@ pub enum TargetError {
 pub struct Target {
     info: ConnectionInfo,
     endpoint: String,
+    cluster: bool,
+    /// Nodes of the cluster learnt so far, shared by all copies: when this one is gone, another leads in.
+    peers: Arc<Mutex<Vec<(String, u16)>>>,
 }
 
 impl std::fmt::Debug for Target {
@@ -51,6 +57,8 @@ pub struct Parts {
     pub user: Option<String>,
     /// -a, `REDISCLI_AUTH` or what `--askpass` read
     pub password: Option<String>,
+    /// --cluster
+    pub cluster: bool,
 }
 
 impl Target {
@@ -83,17 +91,49 @@ impl Target {
         if let Some(password) = parts.password {
             settings = settings.set_password(password);
         }
-        let endpoint = match &addr {
-            ConnectionAddr::Unix(path) => format!("unix:{}", crate::core::name::visible(path_bytes(path))),
-            ConnectionAddr::Tcp(host, port) => format!("{}:{port}", crate::core::name::visible(host.as_bytes())),
-            _ => "server".to_owned(),
-        };
+        let endpoint = endpoint_of(&addr);
         let info = "redis://127.0.0.1"
             .into_connection_info()
             .map_err(|_| TargetError::NotAnAddress(endpoint.clone()))?
             .set_addr(addr)
             .set_redis_settings(settings);
-        Ok(Self { info, endpoint })
+        Ok(Self { info, endpoint, cluster: parts.cluster, peers: Arc::default() })
+    }
+
+    /// Another node of the same cluster: its address, and all else as here.
+    pub(super) fn at(&self, host: &str, port: u16) -> Self {
+        let addr = ConnectionAddr::Tcp(host.to_owned(), port);
+        let endpoint = endpoint_of(&addr);
+        Self { info: self.info.clone().set_addr(addr), endpoint, ..self.clone() }
+    }
+
+    /// Whether all nodes of a cluster are meant.
+    pub fn is_cluster(&self) -> bool {
+        self.cluster
+    }
+
+    /// The host, for nodes that are announced without one.
+    pub(super) fn host(&self) -> &str {
+        match self.info.addr() {
+            ConnectionAddr::Tcp(host, _) => host,
+            _ => "127.0.0.1",
+        }
+    }
+
+    /// The port; 0 for a unix socket.
+    pub(super) fn port(&self) -> u16 {
+        match self.info.addr() {
+            ConnectionAddr::Tcp(_, port) => *port,
+            _ => 0,
+        }
+    }
+
+    pub(super) fn set_peers(&self, peers: Vec<(String, u16)>) {
+        *self.peers.lock().unwrap_or_else(PoisonError::into_inner) = peers;
+    }
+
+    pub(super) fn peers(&self) -> Vec<(String, u16)> {
+        self.peers.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// A server on a unix socket.
@@ -126,11 +166,20 @@ impl Target {
             ConnectionAddr::Tcp(host, port) => format!("-h {host} -p {port}"),
             _ => String::new(),
         };
+        let place = if self.cluster { format!("-c {place}") } else { place };
         if self.db() == 0 { place } else { format!("{place} -n {}", self.db()) }
     }
 
     pub(super) fn info(&self) -> &ConnectionInfo {
         &self.info
+    }
+}
+
+fn endpoint_of(addr: &ConnectionAddr) -> String {
+    match addr {
+        ConnectionAddr::Unix(path) => format!("unix:{}", crate::core::name::visible(path_bytes(path))),
+        ConnectionAddr::Tcp(host, port) => format!("{}:{port}", crate::core::name::visible(host.as_bytes())),
+        _ => "server".to_owned(),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::{
     core::store::Settings,
     report,
     run::Failure,
-    source::{Link, Order, Plan, Poller, Report, Stop, Target},
+    source::{Order, Plan, Poller, Report, Stop, Target, Wire},
 };
 use crossterm::{clipboard::CopyToClipboard, event::EventStream, execute};
 use futures::StreamExt;
@@ -88,7 +88,7 @@ pub async fn dashboard(
         return Err(Failure::Usage(why.to_owned()));
     }
     // reached once before the screen is taken, so that a wrong address is a plain sentence
-    let link = Link::connect(&target, clock).await?;
+    let link = Wire::connect(&target, clock).await?;
     install_panic_hook();
     let mut signals = Signals::listen()?;
     let screen = Screen::take()?;
@@ -129,7 +129,7 @@ impl Dashboard {
         target: &Target,
         options: &Options,
         clock: Clock,
-        link: Link,
+        link: Wire,
         mut tasks: JoinSet<Failure>,
         screen: Screen,
     ) -> io::Result<Self> {

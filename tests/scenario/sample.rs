@@ -87,6 +87,7 @@ pub fn of(phase: &Table, keys: &[Name], t: i64, at: Mono) -> Sample {
 
 fn missing(key: &Name) -> StreamSample {
     StreamSample {
+        origin: None,
         key: key.clone(),
         facts: Err(Fault::Missing),
         groups: Err(Fault::Missing),
@@ -133,6 +134,7 @@ impl Second {
         };
         let (groups, details): (Vec<_>, Vec<_>) = groups.into_iter().unzip();
         StreamSample {
+            origin: None,
             key: key.clone(),
             facts: Ok(facts),
             groups: Ok(groups),

@@ -2,6 +2,7 @@
 
 use super::{START_MS, Scene, World, id};
 use pelwatch::core::{
+    cluster::{ClusterFacts, NodeFacts},
     id::EntryId,
     known::Known,
     model::{FATAL_DELIVERIES, ServerFacts},
@@ -235,5 +236,32 @@ pub fn replica() -> Scene {
     };
     let mut scene = Scene::new(world);
     scene.ticks(3);
+    scene
+}
+
+/// A cluster of which one node is gone after a while: its streams stay as they were.
+pub fn cluster() -> Scene {
+    let mut world = seed();
+    let mail = world.stream("mail", counted(9)).group("senders", "5-0");
+    mail.consumer("m1", 400, Some(400)).holds("m1", "5-0", 400, 1);
+    let node = |name: &str| NodeFacts { name: name.into(), trouble: None };
+    let nodes = vec![node("10.0.0.1:6379"), node("10.0.0.2:6379"), node("10.0.0.3:6379")];
+    world.cluster = Some(ClusterFacts { nodes, all_known: true, all_searched: true });
+    let mut scene = Scene::new(world);
+    scene.run(4, |_, _| {});
+    scene
+}
+
+pub fn cluster_without_a_node() -> Scene {
+    let mut scene = cluster();
+    scene.run(3, |world, _| {
+        let words = "node 10.0.0.2:6379 unreachable since 2026-11-30T12:00:04Z: connection refused".to_owned();
+        if let Some(cluster) = &mut world.cluster {
+            cluster.nodes[1].trouble = Some(words.clone());
+        }
+        if let Some(mail) = world.streams.get_mut(&Name::from("mail")) {
+            mail.fault = Some(Fault::Away(words));
+        }
+    });
     scene
 }

@@ -2,6 +2,7 @@
 
 use pelwatch::core::{
     census::{Answer, CensusRequest, Step, Walk},
+    cluster::ClusterFacts,
     id::EntryId,
     known::Known,
     model::{ConsumerFacts, GroupFacts, PendingRow, PendingSummary, ServerFacts, StreamFacts},
@@ -31,6 +32,8 @@ pub struct World {
     pub streams: BTreeMap<Name, Stream>,
     /// What SCAN answers in place of keys.
     pub scan_fault: Option<Fault>,
+    /// The cluster's nodes, where all are watched.
+    pub cluster: Option<ClusterFacts>,
     /// Whether consumers tell since when they got nothing (7.2+).
     pub tells_inactive: bool,
     /// How many steps of a census are taken.
@@ -145,6 +148,7 @@ impl World {
             scan,
             server: request.server.then(|| self.server.clone()),
             denied: Vec::new(),
+            cluster: self.cluster.clone(),
             census: request.census.as_ref().and_then(|asked| self.census(asked, at)),
             cost: Cost {
                 commands: 7,
@@ -185,6 +189,7 @@ impl World {
             let fault = fault.unwrap_or(Fault::Missing);
             return StreamSample {
                 key: wanted.key.clone(),
+                origin: None,
                 facts: Err(fault.clone()),
                 groups: Err(fault),
                 consistent: true,
@@ -199,6 +204,7 @@ impl World {
         let details = wanted.groups.iter().filter_map(|wanted| Some((wanted, stream.groups.get(&wanted.name)?)));
         StreamSample {
             key: wanted.key.clone(),
+            origin: None,
             facts: stream.facts_fault.clone().map_or_else(|| Ok(stream.facts()), Err),
             groups,
             consistent: true,

@@ -24,6 +24,19 @@ pub fn view(app: &App, now: Now, clock: &str) -> Bar {
         (Some(role), _) => left.push((6, vec![span(role, Tone::Dim)])),
         (None, _) => {}
     }
+    if let Some(cluster) = &store.cluster {
+        let (up, all) = (cluster.up(), cluster.nodes.len());
+        left.push(if up == all {
+            (5, vec![span(format!("cluster {all} nodes"), Tone::Dim)])
+        } else {
+            (0, vec![bold(format!("{up} of {all} nodes"), Tone::Critical)])
+        });
+        if !cluster.all_known {
+            left.push((1, vec![span("nodes by redirections only", Tone::Warn)]));
+        }
+    }
+    left.extend(store.part_note().map(|part| (0, vec![bold(part, Tone::Warn)])));
+    left.extend(store.one_node_note().map(|note| (0, vec![bold(note, Tone::Warn)])));
     left.push((2, vec![span(&app.endpoint, Tone::Dim)]));
     Bar { left, right: right(app, now, clock) }
 }
@@ -69,6 +82,9 @@ fn right(app: &App, now: Now, clock: &str) -> Vec<(u8, Line)> {
             right.push((4, vec![span(why, Tone::Dim)]));
         }
         LinkState::Up if app.store.ticks == 0 => right.push((0, vec![span("connecting", Tone::Dim)])),
+        LinkState::Up if app.store.cluster.as_ref().is_some_and(|cluster| cluster.up() == 0) => {
+            right.push((0, vec![bold("○ no node answers", Tone::Critical)]));
+        }
         LinkState::Up => {
             let silent = app.store.sampled.map_or(0, |at| now.mono.since(at.mono));
             let (kept, wanted) = (age(app.kept_interval_ms as i64), age(app.interval_ms as i64));

@@ -67,13 +67,15 @@ pub fn view(app: &App, now: Now) -> OverviewView {
     if oldest_ms > 0 {
         title.push(span(format!(", numbers up to {} old", age(oldest_ms)), Tone::Dim));
     }
-    let number = match (groups, troubled) {
+    let mut number: Line =
+        app.shown().part_note().map(|part| bold(format!("{part}, "), Tone::Warn)).into_iter().collect();
+    number.extend(match (groups, troubled) {
         (0, 0) => Line::new(),
         (1, 0) => vec![span("1 group, quiet", Tone::Dim)],
         (n, 0) => vec![span(format!("{n} groups, all quiet"), Tone::Dim)],
         (_, 1) => vec![bold(format!("1 of {} needs a look", rows.len()), Tone::Warn)],
         (_, n) => vec![bold(format!("{n} of {} need a look", rows.len()), Tone::Warn)],
-    };
+    });
     let most = usize::from(app.size.1).max(10);
     let all = rows.len();
     let (rows, index, hidden) = around(rows, selected, most);
@@ -107,6 +109,12 @@ fn why_empty(app: &App) -> Vec<Line> {
                 line("There is no stream in this database any more."),
                 vec![bold(&event.text, Tone::Warn)],
                 vec![span(format!("{} events in all: e shows them.", store.events.len()), Tone::Dim)],
+            ];
+        }
+        if store.is_one_node() {
+            return vec![
+                line("There is no stream on this node of the cluster."),
+                vec![span("Those of all nodes: pelwatch --cluster", Tone::Dim)],
             ];
         }
         return vec![

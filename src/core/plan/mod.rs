@@ -102,6 +102,19 @@ pub enum Ask {
     Undo(undo::UndoAsk),
 }
 
+impl Ask {
+    /// The stream.
+    pub fn key(&self) -> &Name {
+        match self {
+            Self::Claim(ask) => &ask.key,
+            Self::Seek(ask) => &ask.key,
+            Self::Entries(ask) => &ask.key,
+            Self::Consumer { key, .. } => key,
+            Self::Undo(ask) => &ask.claim.key,
+        }
+    }
+}
+
 impl Plan {
     /// The stream.
     pub fn key(&self) -> &Name {

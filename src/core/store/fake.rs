@@ -213,6 +213,7 @@ impl Fake {
             if self.missing || asked.key != key() {
                 return StreamSample {
                     key: asked.key.clone(),
+                    origin: None,
                     facts: Err(Fault::Missing),
                     groups: Err(Fault::Missing),
                     consistent: true,
@@ -222,6 +223,7 @@ impl Fake {
             }
             StreamSample {
                 key: asked.key.clone(),
+                origin: None,
                 facts: if asked.facts { Ok(self.facts()) } else { Err(Fault::Unasked) },
                 groups: Ok(self.groups.iter().map(|(name, group)| self.group_facts(name, group)).collect()),
                 consistent: true,

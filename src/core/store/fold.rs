@@ -27,6 +27,10 @@ impl Store {
             self.client_names = names;
             self.clients_asked = Some(sample.at);
         }
+        // where neither INFO nor HELLO may be asked, a redirection tells what the server is
+        let led_on = |stream: &StreamSample| matches!(stream.groups, Err(Fault::Elsewhere { .. }));
+        self.server.cluster |= sample.cluster.is_some() || sample.streams.iter().any(led_on);
+        self.cluster = sample.cluster.or(self.cluster.take());
         self.denied.extend(sample.denied);
         self.last_cost = sample.cost;
         self.total_cost.add(sample.cost);
@@ -57,6 +61,9 @@ impl Store {
 
     fn fold_stream(&mut self, sample: StreamSample, at: Mono, now: Now, full: bool) {
         let Some(mut stream) = self.streams.remove(&sample.key) else { return };
+        // the nodes of a cluster answer at different times
+        let at = sample.origin.as_ref().map_or(at, |origin| origin.at);
+        stream.node = sample.origin.map(|origin| origin.node).or(stream.node);
         stream.polled = Some(at);
         stream.unjudged = true;
         match sample.facts {
@@ -156,7 +163,7 @@ impl Store {
                 self.lose_group(stream, &name, now);
             }
         }
-        if !matches!(fault, Fault::Other(_)) {
+        if !matches!(fault, Fault::Other(_) | Fault::Away(_) | Fault::Elsewhere { .. }) {
             stream.groups.clear();
             stream.window = Window::default();
             stream.trims = Trims::default();

@@ -95,6 +95,7 @@ fn sample() -> impl Strategy<Value = Sample> {
                 GroupFacts { name: Name::from("g"), consumers: count, pending, cursor, entries_read, reported_lag };
             let stream = StreamSample {
                 key: Name::from("k"),
+                origin: None,
                 facts: Ok(facts),
                 groups: Ok(vec![group]),
                 consistent: true,

@@ -1,6 +1,7 @@
 //! The state store: everything known, folded from samples. One writer (`fold`), many readers.
 
 mod census;
+mod cluster;
 mod fold;
 mod group;
 mod groups;
@@ -10,6 +11,8 @@ mod trims;
 mod vanished;
 mod wants;
 
+#[cfg(test)]
+mod cluster_tests;
 #[cfg(test)]
 mod denied_tests;
 #[cfg(test)]
@@ -36,6 +39,7 @@ pub use wants::{Depth, Focus, MANY_CONSUMERS};
 
 use super::{
     census::Limits,
+    cluster::ClusterFacts,
     event::Event,
     id::EntryId,
     model::{ServerFacts, StreamFacts},
@@ -141,6 +145,8 @@ pub struct StreamState {
     pub trims: Trims,
     /// What the checks of the stream as a whole said at the last fold.
     pub findings: Vec<Finding>,
+    /// The node of the cluster that serves it, where all are watched.
+    pub node: Option<String>,
 }
 
 /// Discovery by SCAN.
@@ -187,6 +193,8 @@ pub struct Store {
     pub sampled: Option<Now>,
     /// The server's clock minus `Mono` at the last sample, in milliseconds; `None` where TIME is refused.
     clock_offset_ms: Option<i64>,
+    /// The cluster's nodes, where all of them are watched.
+    pub cluster: Option<ClusterFacts>,
     /// Discovery.
     pub discovery: Discovery,
     /// Stream and group whose PEL was walked last.

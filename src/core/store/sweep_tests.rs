@@ -45,6 +45,7 @@ fn answer(request: &StreamRequest, seconds: i64) -> StreamSample {
         reported_lag: Known::Is(added - read),
     };
     StreamSample {
+        origin: None,
         key: request.key.clone(),
         facts: Ok(facts),
         groups: Ok(vec![group]),

@@ -147,7 +147,9 @@ impl Store {
     pub fn is_hungry(&self, rounds: usize) -> bool {
         if rounds >= WHOLE_ROUNDS {
             // a busy stream is never quite caught up with; only pages that are really missing are still waited for
-            return self.groups().any(|(_, group)| self.wants_group(group.name()) && self.full_page(group).is_some());
+            return self.groups().any(|(stream, group)| {
+                stream.is_ok() && self.wants_group(group.name()) && self.full_page(group).is_some()
+            });
         }
         self.is_searching()
             || (self.clients_asked.is_none() && self.clients_due(Mono(0)))
@@ -156,7 +158,7 @@ impl Store {
                     || stream
                         .groups
                         .values()
-                        .filter(|group| self.wants_group(group.name()) && group.fault.is_none())
+                        .filter(|group| stream.is_ok() && self.wants_group(group.name()) && group.fault.is_none())
                         .any(|group| {
                             // a list too long to be taken is not waited for
                             let listed = group.facts.consumers <= MOST_CONSUMERS;

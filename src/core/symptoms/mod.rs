@@ -241,7 +241,8 @@ fn judge(case: &Case) -> Judgement {
 pub(super) fn remember(store: &mut Store, now: Now) {
     let settings = store.settings.clone();
     let client_names = store.client_names.take();
-    for stream in store.streams.values_mut().filter(|stream| stream.unjudged) {
+    // of a stream whose node is away nothing new is known: what was said of it stands as it is
+    for stream in store.streams.values_mut().filter(|stream| stream.unjudged && !stream.is_away()) {
         let names: Vec<Name> = stream.groups.keys().cloned().collect();
         for name in names {
             let Some(group) = stream.groups.get(&name) else { continue };
@@ -266,7 +267,7 @@ pub(super) fn remember(store: &mut Store, now: Now) {
     }
     let halves = split_key::Halves::of(store.streams.values());
     let server_ms = store.server_now_ms(now);
-    for stream in store.streams.values_mut().filter(|stream| stream.unjudged) {
+    for stream in store.streams.values_mut().filter(|stream| stream.unjudged && !stream.is_away()) {
         stream.unjudged = false;
         let whole = Whole { stream, now, server_ms, halves: &halves };
         let checks = OF_STREAMS.iter().filter(|check| settings.names(check.about.id));

@@ -67,6 +67,13 @@ fn command(words: &[Name]) -> Cmd {
 /// What the server refused with, in its own words.
 fn refusal(value: &Value) -> Option<String> {
     match value {
+        Value::ServerError(error) if matches!(error.code(), "MOVED" | "ASK") => {
+            let to = error.details().and_then(|words| words.split(' ').nth(1)).unwrap_or("another node");
+            let to = visible(to.as_bytes());
+            Some(format!(
+                "the slot moved to {to}, nothing was written: plan again, which asks the node that has it now"
+            ))
+        }
         Value::ServerError(error) => {
             Some(visible(format!("{} {}", error.code(), error.details().unwrap_or("")).trim().as_bytes()))
         }

@@ -240,8 +240,11 @@ fn said(key: &Name, group: &Name, fault: Fault) -> String {
         Fault::Missing => format!("there is no stream {key}"),
         Fault::WrongType => format!("{key} is not a stream"),
         Fault::NoGroup => format!("{key} has no group {group}"),
-        fault @ Fault::Unasked => fault.words(),
-        Fault::Denied(text) | Fault::Other(text) => text,
+        fault @ (Fault::Unasked | Fault::Elsewhere { once: false, .. }) => fault.words(),
+        Fault::Elsewhere { slot, node, once: true } => {
+            format!("slot {slot} is moving to node {node}: plan again when it is there")
+        }
+        Fault::Denied(text) | Fault::Other(text) | Fault::Away(text) => text,
     }
 }
 

@@ -1,0 +1,98 @@
+#![allow(clippy::unwrap_used)]
+//! Streams of nodes that are away: their last values stand, nothing is judged anew, and nothing is called lost.
+
+use super::{
+    Focus, RowState, Store,
+    fake::{Fake, id, key, on_screen, store},
+};
+use crate::core::{
+    cluster::{ClusterFacts, NodeFacts},
+    name::Name,
+    sample::{Fault, Sample, StreamSample},
+    time::{Mono, Now},
+};
+
+fn answer(fault: Fault) -> StreamSample {
+    StreamSample {
+        key: key(),
+        facts: Err(fault.clone()),
+        groups: Err(fault),
+        consistent: true,
+        ranges: Vec::new(),
+        details: Vec::new(),
+        origin: None,
+    }
+}
+
+fn fold(store: &mut Store, at: Mono, fault: Fault) {
+    let sample = Sample { at, streams: vec![answer(fault)], ..Sample::default() };
+    store.fold(sample, None, Now { mono: at, wall_ms: 0 }, false);
+}
+
+#[test]
+fn what_is_away_keeps_its_numbers_and_its_findings() {
+    let mut fake = Fake::with(40, 0);
+    fake.read("g", "c", 3);
+    fake.idle.insert(Name::from("c"), 90_000);
+    fake.now = Mono(100_000);
+    let mut store = store();
+    (0..4).for_each(|_| fake.tick(&mut store, &on_screen("g")));
+    let group = |store: &Store| store.streams[&key()].groups[&Name::from("g")].clone();
+    let (before, findings) = (group(&store), store.streams[&key()].findings.clone());
+    assert!(!before.judgement.findings.is_empty());
+    for second in 1..600 {
+        let words = "node a:1 unreachable since noon";
+        fold(&mut store, Mono(fake.now.0 + second * 1000), Fault::Away(words.to_owned()));
+    }
+    assert!(store.streams[&key()].is_away());
+    assert_eq!(store.streams[&key()].facts.as_ref().unwrap().length, 40);
+    assert_eq!(group(&store).judgement, before.judgement);
+    assert_eq!(group(&store).facts, before.facts);
+    assert_eq!(store.streams[&key()].findings, findings);
+    assert_eq!(store.part_note().as_deref(), Some("0 of 1 streams"));
+    assert!(store.events.is_empty());
+    fake.now = Mono(fake.now.0 + 601_000);
+    fake.tick(&mut store, &Focus::None);
+    assert_eq!(store.streams[&key()].state, RowState::Ok);
+    assert!(store.events.is_empty(), "{:?}", store.events);
+    assert_eq!(group(&store).facts.cursor, id(3));
+}
+
+#[test]
+fn a_full_reading_does_not_wait_for_what_is_away() {
+    let mut fake = Fake::with(40, 0);
+    fake.read("g", "c", 3);
+    fake.now = Mono(1000);
+    let mut store = store();
+    (0..4).for_each(|_| fake.tick(&mut store, &Focus::All));
+    store.begin_reading(Mono(90_000));
+    fold(&mut store, Mono(90_000), Fault::Away("CLUSTERDOWN The cluster is down".to_owned()));
+    assert!(!store.is_hungry(1) && !store.is_hungry(9));
+}
+
+#[test]
+fn one_node_is_told_by_a_redirection_and_never_taken_for_all() {
+    let mut store = store();
+    assert_eq!(store.one_node_note(), None);
+    let moved = Fault::Elsewhere { slot: 1, node: "b:2".to_owned(), once: false };
+    fold(&mut store, Mono(1), moved);
+    assert_eq!(store.one_node_note().as_deref(), Some("cluster node: showing 0 streams of this node only"));
+    assert!(!store.is_discovery_complete());
+}
+
+#[test]
+fn a_cluster_is_searched_when_every_node_was() {
+    let mut store = Store::default();
+    store.discovery.complete = true;
+    let node = |trouble: Option<&str>| NodeFacts { name: "a:1".to_owned(), trouble: trouble.map(str::to_owned) };
+    let table = [
+        (vec![node(None)], true, true, true),
+        (vec![node(None), node(Some("gone"))], true, true, false),
+        (vec![node(None)], false, true, false),
+        (vec![node(None)], true, false, false),
+    ];
+    for (nodes, all_known, all_searched, complete) in table {
+        store.cluster = Some(ClusterFacts { nodes, all_known, all_searched });
+        assert_eq!(store.is_discovery_complete(), complete, "{:?}", store.cluster);
+    }
+}

@@ -1,0 +1,105 @@
+//! What is asked of one stream, as commands of one moment where MULTI is allowed, and what became of them.
+
+use super::commands;
+use crate::core::sample::StreamRequest;
+use redis::{Cmd, Value};
+
+/// One command of a stream's block and what its reply is.
+pub(super) enum Step {
+    Facts,
+    Groups,
+    Range(usize),
+    Consumers(usize),
+    Summary(usize),
+    Page(usize, usize),
+}
+
+impl Step {
+    pub(super) fn command(&self) -> &'static str {
+        match self {
+            Self::Facts => "XINFO STREAM",
+            Self::Groups => "XINFO GROUPS",
+            Self::Range(_) => "XRANGE",
+            Self::Consumers(_) => "XINFO CONSUMERS",
+            Self::Summary(_) | Self::Page(..) => "XPENDING",
+        }
+    }
+}
+
+/// Without MULTI the groups go first: a reply a moment older than the stream's can show more waiting than there was then, but never
+/// a cursor beyond the stream's end.
+pub(super) fn steps_in_order(request: &StreamRequest, multi: bool) -> Vec<(Step, Cmd)> {
+    let mut steps = steps(request);
+    if !multi && request.facts {
+        steps.swap(0, 1);
+    }
+    steps
+}
+
+fn steps(request: &StreamRequest) -> Vec<(Step, Cmd)> {
+    let key = &request.key;
+    let mut steps = Vec::new();
+    steps.extend(request.facts.then(|| (Step::Facts, commands::xinfo_stream(key))));
+    steps.push((Step::Groups, commands::xinfo_groups(key)));
+    for (index, group) in request.groups.iter().enumerate() {
+        if group.consumers {
+            steps.push((Step::Consumers(index), commands::xinfo_consumers(key, &group.name)));
+        }
+        if group.summary {
+            steps.push((Step::Summary(index), commands::xpending_summary(key, &group.name)));
+        }
+        for (number, page) in group.pages.iter().enumerate() {
+            steps.push((Step::Page(index, number), commands::xpending_page(key, &group.name, page)));
+        }
+    }
+    for (index, range) in request.ranges.iter().enumerate() {
+        steps.push((Step::Range(index), commands::xrange(key, range)));
+    }
+    steps
+}
+
+/// The commands as they are sent. ASKING is for a slot on its way to this node: it holds for the next command, and for all of a
+/// transaction when it stands before MULTI; its own replies come along.
+pub(super) fn block(steps: &[(Step, Cmd)], multi: bool, asking: bool) -> Vec<Cmd> {
+    let edge = |word| std::iter::once(commands::plain(word));
+    let inner = steps.iter().map(|(_, cmd)| cmd.clone());
+    match (multi, asking) {
+        (true, true) => edge("ASKING").chain(edge("MULTI")).chain(inner).chain(edge("EXEC")).collect(),
+        (true, false) => edge("MULTI").chain(inner).chain(edge("EXEC")).collect(),
+        (false, true) => inner.flat_map(|cmd| edge("ASKING").chain(std::iter::once(cmd))).collect(),
+        (false, false) => inner.collect(),
+    }
+}
+
+/// What became of a block sent inside MULTI.
+pub(super) enum Block {
+    /// The replies, all of one moment.
+    Whole(Vec<Value>),
+    /// MULTI itself is refused, so the commands ran one by one.
+    Skewed(Vec<Value>),
+    /// Another node of the cluster serves the key, or none: said when it was queued, or at EXEC.
+    Astray(Vec<Value>),
+    /// A command was refused when queued, so EXEC ran none.
+    Aborted,
+}
+
+pub(super) fn unpack(mut replies: Vec<Value>) -> Block {
+    let last = replies.pop();
+    let refused = matches!(replies.first(), Some(Value::ServerError(_)));
+    match last {
+        Some(Value::Array(values)) if values.len() + 1 == replies.len() => Block::Whole(values),
+        _ if refused => {
+            replies.remove(0);
+            Block::Skewed(replies)
+        }
+        last => match replies.iter().skip(1).chain(&last).find(|reply| is_astray(reply)).cloned() {
+            Some(error) => Block::Astray(vec![error; replies.len() - 1]),
+            None => Block::Aborted,
+        },
+    }
+}
+
+fn is_astray(reply: &Value) -> bool {
+    let codes = ["MOVED", "ASK", "CLUSTERDOWN", "TRYAGAIN"];
+    matches!(reply, Value::ServerError(error) if codes.contains(&error.code()))
+}

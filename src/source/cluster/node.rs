@@ -1,0 +1,343 @@
+//! One node of the cluster: its link, what it is asked, and how it has been doing.
+
+use crate::{
+    clock::Clock,
+    core::{
+        census::{Answer as Walked, Step},
+        id::EntryId,
+        model::ServerFacts,
+        name::{Name, visible},
+        sample::{Cost, Fault, Field, Part, Request, Sample, StreamRequest, StreamSample},
+        time::{Now, rfc3339},
+    },
+    source::{Link, LinkFault, Source, Target, block, commands, decode},
+};
+use redis::Value;
+use std::time::Duration;
+use tokio::{
+    task::JoinHandle,
+    time::{Instant, timeout},
+};
+
+const FIRST_WAIT: Duration = Duration::from_millis(250);
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
+/// A node is asked at most this share of the time, as a single server is.
+const SHARE: u32 = 10;
+/// And paused for no longer than this.
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// A node that has said nothing for so long, in milliseconds, is said not to answer.
+const SILENT_MS: u64 = 2500;
+
+/// What a node is asked at once.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Job {
+    pub(super) request: Request,
+    /// Streams of slots on their way to this node.
+    pub(super) asking: Vec<StreamRequest>,
+    /// Who serves which slot.
+    pub(super) topology: bool,
+    /// An entry somebody wants to read, and whether its slot is on the way here.
+    pub(super) entry: Option<(Name, EntryId, bool)>,
+    /// A step of a census.
+    pub(super) census: Option<(Name, Name, Step)>,
+    /// The pass of discovery that the request's scan belongs to.
+    pub(super) pass: u64,
+}
+
+/// What it said.
+#[derive(Debug, Default)]
+pub(super) struct Answer {
+    pub(super) sample: Sample,
+    pub(super) asked: Vec<StreamSample>,
+    pub(super) topology: Option<Value>,
+    pub(super) entry: Option<Part<Option<Vec<Field>>>>,
+    pub(super) census: Option<(Walked, Cost)>,
+    pub(super) pass: u64,
+}
+
+/// A job that came to its end, with the link if it still holds.
+#[derive(Debug)]
+pub(super) struct Done {
+    link: Option<Box<Link>>,
+    pub(super) answer: Result<Answer, LinkFault>,
+    started: Instant,
+    took: Duration,
+}
+
+#[derive(Debug)]
+enum State {
+    Idle(Option<Box<Link>>),
+    Busy(Task),
+}
+
+/// A running job; it ends with the node.
+#[derive(Debug)]
+struct Task(JoinHandle<Done>);
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+#[derive(Debug)]
+struct Trouble {
+    since: Now,
+    why: String,
+    tries: u32,
+    retry_at: Instant,
+}
+
+/// A node.
+#[derive(Debug)]
+pub(super) struct Node {
+    pub(super) name: String,
+    pub(super) server: Option<ServerFacts>,
+    target: Target,
+    /// The same node by its address, where its name is not known here.
+    by_ip: Option<Target>,
+    state: State,
+    born: Now,
+    heard: Option<Now>,
+    trouble: Option<Trouble>,
+    /// It did not answer within the patience the last time: it is not waited for until it does.
+    late: bool,
+    earliest: Instant,
+}
+
+impl Node {
+    pub(super) fn new(name: String, target: Target, by_ip: Option<Target>, clock: Clock) -> Self {
+        Self {
+            name,
+            server: None,
+            target,
+            by_ip,
+            state: State::Idle(None),
+            born: clock.now(),
+            heard: None,
+            trouble: None,
+            late: false,
+            earliest: Instant::now(),
+        }
+    }
+
+    pub(super) fn give(&mut self, link: Link) {
+        self.state = State::Idle(Some(Box::new(link)));
+    }
+
+    pub(super) fn host(&self) -> &str {
+        self.target.host()
+    }
+
+    pub(super) fn is_in_trouble(&self) -> bool {
+        self.trouble.is_some()
+    }
+
+    /// Whether it is let be for a while, because its last answer took long.
+    pub(super) fn is_paused(&self) -> bool {
+        matches!(self.state, State::Idle(_)) && self.trouble.is_none() && Instant::now() < self.earliest
+    }
+
+    /// Whether it can be asked now.
+    pub(super) fn is_free(&self, paced: bool) -> bool {
+        let due = self.trouble.as_ref().is_none_or(|trouble| Instant::now() >= trouble.retry_at);
+        matches!(self.state, State::Idle(_)) && due && !(paced && self.is_paused())
+    }
+
+    /// How long its answer is waited for.
+    pub(super) fn patience(&self, patient: bool) -> Duration {
+        match (self.late || self.trouble.is_some(), self.heard, patient) {
+            (true, ..) => Duration::ZERO,
+            (_, None, true) => Duration::from_secs(5),
+            (_, None, false) => Duration::from_secs(1),
+            (_, Some(_), patient) => usual_patience(patient),
+        }
+    }
+
+    /// Asks in the background, so that nothing but time is lost when the answer is late.
+    pub(super) fn start(&mut self, job: Job, clock: Clock) {
+        let State::Idle(link) = &mut self.state else { return };
+        let work = work(link.take(), self.target.clone(), self.by_ip.clone(), clock, job);
+        self.state = State::Busy(Task(tokio::spawn(work)));
+    }
+
+    /// The answer, if it comes within this time.
+    pub(super) async fn wait(&mut self, patience: Duration) -> Option<Done> {
+        let State::Busy(task) = &mut self.state else { return None };
+        if let Ok(joined) = timeout(patience, &mut task.0).await {
+            Some(self.settle(joined))
+        } else {
+            self.late = true;
+            None
+        }
+    }
+
+    /// A late answer, if it has come.
+    pub(super) async fn harvest(&mut self) -> Option<Done> {
+        match &mut self.state {
+            State::Busy(task) if task.0.is_finished() => {
+                let joined = (&mut task.0).await;
+                Some(self.settle(joined))
+            }
+            _ => None,
+        }
+    }
+
+    fn settle(&mut self, joined: Result<Done, tokio::task::JoinError>) -> Done {
+        match joined {
+            Ok(mut done) => {
+                self.state = State::Idle(done.link.take());
+                done
+            }
+            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+            Err(error) => {
+                self.state = State::Idle(None);
+                let fault = LinkFault::Broken { endpoint: self.name.clone(), why: error.to_string() };
+                Done { link: None, answer: Err(fault), started: Instant::now(), took: Duration::ZERO }
+            }
+        }
+    }
+
+    /// Remembers how it went.
+    pub(super) fn note(&mut self, done: &Done, clock: Clock, patient: bool) {
+        match &done.answer {
+            Ok(_) => {
+                self.trouble = None;
+                self.heard = Some(clock.now());
+                self.late = self.late && done.took > usual_patience(patient);
+                self.earliest = done.started + done.took.saturating_mul(SHARE).min(LONGEST_PAUSE);
+            }
+            Err(fault) => {
+                let tries = self.trouble.as_ref().map_or(1, |trouble| trouble.tries + 1);
+                let since = self.trouble.as_ref().map_or(clock.now(), |trouble| trouble.since);
+                let wait = FIRST_WAIT.saturating_mul(1 << (tries - 1).min(8)).min(LONGEST_WAIT);
+                self.late = false;
+                self.trouble = Some(Trouble { since, why: short(fault), tries, retry_at: Instant::now() + wait });
+            }
+        }
+    }
+
+    /// Why it is not heard, as a sentence; `None` while it is.
+    pub(super) fn words(&self, clock: Clock, at_once: bool) -> Option<String> {
+        let (since, why) = if let Some(trouble) = &self.trouble {
+            (trouble.since, trouble.why.as_str())
+        } else {
+            let last = self.heard.unwrap_or(self.born);
+            let silent = self.late && (at_once || clock.mono().since(last.mono) > SILENT_MS);
+            (last, silent.then_some("it does not answer")?)
+        };
+        let since = rfc3339(since.wall_ms / 1000 * 1000).replace(".000", "");
+        Some(format!("node {} unreachable since {since}: {why}", self.name))
+    }
+}
+
+/// How long a node that is well may take: a tick of the screen goes on without it, a reading for a script does not.
+fn usual_patience(patient: bool) -> Duration {
+    Duration::from_millis(if patient { 2000 } else { 200 })
+}
+
+/// The reason without the name, which the sentence has already.
+fn short(fault: &LinkFault) -> String {
+    match fault {
+        LinkFault::NotReached { why, .. } | LinkFault::Refused { why, .. } | LinkFault::Broken { why, .. } => {
+            why.clone()
+        }
+        LinkFault::Silent { seconds, .. } => format!("no answer within {seconds} s"),
+    }
+}
+
+async fn work(link: Option<Box<Link>>, target: Target, by_ip: Option<Target>, clock: Clock, job: Job) -> Done {
+    let started = Instant::now();
+    let link = match (link, by_ip) {
+        (Some(link), _) => Ok(link),
+        (None, by_ip) => match (Link::connect(&target, clock).await, by_ip) {
+            (Err(LinkFault::NotReached { .. }), Some(target)) => Link::connect(&target, clock).await.map(Box::new),
+            (link, _) => link.map(Box::new),
+        },
+    };
+    match link {
+        Err(fault) => Done { link: None, answer: Err(fault), started, took: started.elapsed() },
+        Ok(mut link) => {
+            let answer = ask(&mut link, &job).await;
+            let link = answer.is_ok().then_some(link);
+            Done { link, answer, started, took: started.elapsed() }
+        }
+    }
+}
+
+async fn ask(link: &mut Link, job: &Job) -> Result<Answer, LinkFault> {
+    let mut answer = Answer { pass: job.pass, ..Answer::default() };
+    if let Some((key, id, asking)) = &job.entry {
+        let mut commands = vec![commands::plain("ASKING"); usize::from(*asking)];
+        commands.push(commands::one_entry(key, *id));
+        let (replies, _) = link.send(&commands).await?;
+        answer.entry = replies.last().map(decode::entry);
+        return Ok(answer);
+    }
+    if let Some((key, group, step)) = &job.census {
+        answer.census = Some(link.census(key, group, step).await?);
+        return Ok(answer);
+    }
+    if !job.asking.is_empty() {
+        let (asked, cost) = asking(link, &job.asking).await?;
+        answer.asked = asked;
+        answer.sample.cost.add(cost);
+        answer.sample.at = link.clock().mono();
+    }
+    if job.asking.is_empty() || job.request != Request::default() {
+        let mut sample = link.sample(&job.request).await?;
+        sample.cost.add(answer.sample.cost);
+        answer.sample = sample;
+    }
+    if job.topology {
+        let (replies, cost) = link.send(&[commands::plain("CLUSTER SLOTS")]).await?;
+        answer.topology = replies.into_iter().next();
+        answer.sample.cost.add(cost);
+    }
+    Ok(answer)
+}
+
+/// Streams of slots that are on their way to this node, which answers for them only after ASKING.
+async fn asking(link: &mut Link, streams: &[StreamRequest]) -> Result<(Vec<StreamSample>, Cost), LinkFault> {
+    let plans: Vec<_> = streams
+        .iter()
+        .map(|stream| {
+            let multi = link.asks_whole(&stream.key);
+            (stream, block::steps_in_order(stream, multi), multi)
+        })
+        .collect();
+    let commands: Vec<_> = plans.iter().flat_map(|(_, steps, multi)| block::block(steps, *multi, true)).collect();
+    let (replies, cost) = link.send(&commands).await?;
+    let mut replies = replies.into_iter();
+    let mut samples = Vec::new();
+    for (stream, steps, multi) in plans {
+        let sample = if multi {
+            // ASKING, MULTI, the commands, EXEC
+            let part: Vec<Value> = replies.by_ref().take(steps.len() + 3).skip(1).collect();
+            match block::unpack(part) {
+                block::Block::Whole(values) => link.collect(stream, &steps, &values, true),
+                block::Block::Astray(values) => link.collect(stream, &steps, &values, false),
+                block::Block::Skewed(values) => {
+                    // MULTI used the ASKING up
+                    link.ask_singly();
+                    link.collect(stream, &steps, &values, false)
+                }
+                block::Block::Aborted => unanswered(link, stream),
+            }
+        } else {
+            let part: Vec<Value> = replies.by_ref().take(steps.len() * 2).skip(1).step_by(2).collect();
+            link.collect(stream, &steps, &part, false)
+        };
+        samples.push(sample);
+    }
+    Ok((samples, cost))
+}
+
+/// A part is refused, so that the whole was: with the slot at rest it is asked for piece by piece.
+fn unanswered(link: &mut Link, stream: &StreamRequest) -> StreamSample {
+    let mut sample = link.collect(stream, &[], &[], false);
+    let fault = Fault::Away(format!("the slot of {} is moving", visible(stream.key.bytes())));
+    sample.facts = Err(fault.clone());
+    sample.groups = Err(fault);
+    sample
+}
