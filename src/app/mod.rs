@@ -146,6 +146,8 @@ pub struct App {
     pub frozen: Option<Box<(Store, Now)>>,
     /// The connection.
     pub link: LinkState,
+    /// The row picked is another one than that of the last plan made.
+    pub unplanned: bool,
     /// Interval wanted, in milliseconds.
     pub interval_ms: u64,
     /// Interval kept, which a slow server stretches.
@@ -211,6 +213,7 @@ impl App {
             cli_words,
             frozen: None,
             link: LinkState::Up,
+            unplanned: false,
             interval_ms,
             kept_interval_ms: interval_ms,
             place: Place::Overview,

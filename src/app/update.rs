@@ -29,6 +29,7 @@ pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
     let before = (app.focus(), app.interval_ms, app.place.clone());
     let mut effects = Vec::new();
     let mut sampled = false;
+    let ticked = matches!(msg, Msg::Tick);
     match msg {
         Msg::Key(key) if app.dialog.is_some() => dialog::press(app, key, now, &mut effects),
         Msg::Key(key) => press(app, key, now, &mut effects),
@@ -80,7 +81,11 @@ pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
     keep_selection(app);
     let after = app.focus();
     let refocused = before.0 != after;
-    if sampled || refocused || before.1 != app.interval_ms {
+    app.unplanned |= refocused;
+    // who walks through thousands of rows passes over most: one plan a tick of the screen, not one a key
+    let walking = app.store.is_sliced() && app.place == Place::Overview && before.2 == app.place;
+    if sampled || before.1 != app.interval_ms || app.unplanned && (ticked || !walking) {
+        app.unplanned = false;
         let seen = if app.store.is_sliced() { app.seen() } else { std::collections::BTreeSet::new() };
         let request = app.store.wants_seen(&after, &seen, now.mono);
         effects.push(Effect::Plan { request, interval_ms: app.interval_ms });

@@ -195,6 +195,18 @@ impl History {
         Some((first, last))
     }
 
+    /// How many points a window has.
+    pub fn count(&self, window_ms: u64) -> usize {
+        let newest = self.last.map_or(Mono(0), |point| point.at);
+        let near = |at: Mono| newest.since(at) <= window_ms;
+        let of = |chunk: &Chunk| match (near(chunk.from), near(chunk.to)) {
+            (true, _) => chunk.count,
+            (false, true) => chunk.points().filter(|point| near(point.at)).count(),
+            (false, false) => 0,
+        };
+        self.old.iter().chain(&self.new).map(of).sum()
+    }
+
     /// Milliseconds between the oldest and the newest point of a window.
     pub fn span_ms(&self, window_ms: u64) -> u64 {
         self.ends(window_ms).map_or(0, |(first, last)| last.at.since(first.at))

@@ -142,6 +142,9 @@ fn the_last_two_minutes_are_as_sampled_and_what_is_older_is_a_part_of_it() {
     let fine: Vec<_> = history.window(FINE_MS).map(|point| (point.at, point.lag)).collect();
     assert_eq!(fine, all[all.len() - 121..]);
     assert!(known.iter().all(|point| all.contains(point)), "nothing is made up");
+    for window_ms in [0, 900, 10_000, 61_500, FINE_MS, 300_000, u64::MAX] {
+        assert_eq!(history.count(window_ms), history.window(window_ms).len(), "{window_ms}");
+    }
     let steps = known.iter().zip(&known[1..]).map(|(a, b)| b.0.since(a.0));
     assert!(steps.max() <= Some(COARSE_MS), "and it has no gaps");
     assert!(history.span_ms(u64::MAX) >= 600_000, "ten minutes are there");

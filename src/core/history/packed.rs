@@ -111,6 +111,8 @@ fn unpack(bytes: &mut std::slice::Iter<u8>, words: &mut Words) {
 /// Some points in a row.
 #[derive(Clone, Debug, Default)]
 pub struct Chunk {
+    /// When its first point was taken.
+    pub from: Mono,
     /// When its last point was taken.
     pub to: Mono,
     /// How many there are.
@@ -128,6 +130,9 @@ impl Chunk {
     pub fn push(&mut self, last: Option<&Point>, next: &Point) {
         let before = last.filter(|_| self.count > 0).map_or([None; WORDS], words);
         pack(&mut self.bytes, &before, &words(next));
+        if self.count == 0 {
+            self.from = next.at;
+        }
         self.to = next.at;
         self.count += 1;
         if self.is_full() {

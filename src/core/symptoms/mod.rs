@@ -288,7 +288,7 @@ const SPAN_MS: u64 = 5_000;
 const POINTS: usize = 5;
 
 fn enough(group: &GroupState) -> bool {
-    group.history.span_ms(WINDOW_MS) >= SPAN_MS && group.history.window(WINDOW_MS).count() >= POINTS
+    group.history.span_ms(WINDOW_MS) >= SPAN_MS && group.history.count(WINDOW_MS) >= POINTS
 }
 
 /// Idle time of a consumer now, in milliseconds, as far as it is known: a list that is older than the group's newest sample
