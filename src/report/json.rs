@@ -133,19 +133,19 @@ fn group(store: &Store, stream: &StreamState, group: &GroupState, now: Now) -> V
     json!({
         "name": name(group.name()),
         "state": "ok",
-        "error": group.pel_fault.as_ref().or(group.consumers_fault.as_ref()).map(Fault::words),
+        "error": error(group),
         "sampled_at": sampled_at(group.at, now),
         "cursor": facts.cursor.to_string(),
-        "entries_read": facts.entries_read.value(),
+        "entries_read": facts.entries_read_known(),
         "lag": lag(&group.lag),
         "behind_ms": store.behind_ms(stream, group, now),
-        "pending": facts.pending,
+        "pending": facts.pending_known(),
         "unowned": group.unowned(),
         "lost_before_read": group.lost,
         "payload_gone": payload_gone(stream, group),
         "oldest_idle": extreme(group.oldest_idle(now.mono), "ms"),
         "max_deliveries": extreme(group.pel.max_deliveries(), "value"),
-        "consumers_total": facts.consumers,
+        "consumers_total": facts.consumers_known(),
         "consumers": group.consumers.as_ref().map(|all| all.iter().map(|one| consumer(group, one, now)).collect::<Vec<_>>()),
         "pel": pel(stream, group, store.settings.pel_limit, now),
         "strip": strip(stream, group),
@@ -157,6 +157,11 @@ fn group(store: &Store, stream: &StreamState, group: &GroupState, now: Now) -> V
             "drain_ms": rates.drain_ms(group.lag.exact()),
         },
     })
+}
+
+fn error(group: &GroupState) -> Option<String> {
+    let said = group.pel_fault.as_ref().or(group.consumers_fault.as_ref()).map(Fault::words);
+    said.or_else(|| group.doubt().map(str::to_owned))
 }
 
 fn lag(lag: &Lag) -> Value {
@@ -191,9 +196,9 @@ fn consumer(group: &GroupState, consumer: &ConsumerFacts, now: Now) -> Value {
     let mut out = json!({
         "name": name(&consumer.name),
         "pending": consumer.pending,
-        "idle_ms": consumer.idle_ms + passed,
-        "inactive_ms": inactive.filter(|ms| *ms >= 0).map(|ms| ms + passed),
-        "oldest_pending_idle_ms": group.pel.oldest_idle_of(&consumer.name).value().map(|ms| ms + pel_passed),
+        "idle_ms": consumer.idle_ms.saturating_add(passed),
+        "inactive_ms": inactive.filter(|ms| *ms >= 0).map(|ms| ms.saturating_add(passed)),
+        "oldest_pending_idle_ms": group.pel.oldest_idle_of(&consumer.name).value().map(|ms| ms.saturating_add(pel_passed)),
         "max_deliveries": group.pel.max_deliveries_of(&consumer.name).value(),
     });
     if inactive.is_some_and(|ms| ms < 0) {
@@ -218,8 +223,8 @@ fn pel(stream: &StreamState, group: &GroupState, limit: usize, now: Now) -> Valu
         let mut out = json!({
             "id": row.id.to_string(),
             "consumer": row.owner.as_ref().map(name),
-            "idle_ms": row.idle_ms.map(|ms| ms + passed),
-            "deliveries": row.deliveries,
+            "idle_ms": row.idle_known_ms().map(|ms| ms.saturating_add(passed)),
+            "deliveries": row.deliveries_known(),
             "payload": match stream.has_entry(row.id) { Some(true) => "present", Some(false) => "gone", None => "unknown" },
             "ahead_of_cursor": row.id > group.facts.cursor,
         });

@@ -2,6 +2,7 @@
 //! conditions.
 #![allow(dead_code, unused_imports, clippy::unwrap_used, clippy::expect_used)]
 
+pub mod fake;
 mod found;
 mod servers;
 

@@ -1,6 +1,6 @@
 //! The tree of consumers: what each holds, how old it is, when the consumer was last seen.
 
-use super::{Column, Line, Span, Table, TableRow, Tone, around, bold, heat, span, spark};
+use super::{Column, Line, Span, Table, TableRow, Tone, around, bold, heat, overview::count_words, span, spark};
 use crate::{
     app::{
         App, Pane,
@@ -62,8 +62,10 @@ pub fn view(app: &App, stream: &StreamState, group: &GroupState, now: Now) -> (T
         hidden,
     };
     let holders = group.consumers.iter().flatten().filter(|consumer| consumer.pending > 0).count();
-    let number =
-        vec![bold(group.facts.consumers.to_string(), Tone::Plain), span(format!(", {holders} holding"), Tone::Dim)];
+    let number = vec![
+        bold(count_words(group.facts.consumers_known()), Tone::Plain),
+        span(format!(", {holders} holding"), Tone::Dim),
+    ];
     let empty = match (&group.consumers_fault, total) {
         (Some(fault), 0) => format!("XINFO CONSUMERS: {}", fault.words()),
         (None, 0) if group.consumers.is_none() => "not fetched yet".to_owned(),
@@ -100,8 +102,8 @@ fn consumer_row(
         .rows
         .iter()
         .filter(|row| row.owner.as_ref() == name)
-        .filter_map(|row| row.idle_ms)
-        .map(|ms| ms + passed)
+        .filter_map(PendingRow::idle_known_ms)
+        .map(|ms| ms.saturating_add(passed))
         .collect();
     let oldest = ages.iter().copied().max();
     let whole = ages.len() as i64 >= pending;
@@ -160,7 +162,7 @@ fn entry_row(
     with_inactive: bool,
     now: Mono,
 ) -> TableRow {
-    let idle = row.idle_ms.map(|ms| aged(ms, group.pel.at, now));
+    let idle = row.idle_known_ms().map(|ms| aged(ms, group.pel.at, now));
     let fate = match stream.has_entry(row.id) {
         Some(false) => span("gone", Tone::Critical),
         _ if row.id > group.facts.cursor => span("ahead", Tone::Info),
@@ -170,9 +172,13 @@ fn entry_row(
     let mut cells = vec![
         if marked { bold(format!("● {}", row.id), Tone::Accent) } else { span(row.id.to_string(), Tone::Plain) },
         fate,
-        idle.map_or(span("free", Tone::Warn), |ms| span(age(ms), heat(ms))),
+        match idle {
+            Some(ms) => span(age(ms), heat(ms)),
+            None if row.owner.is_some() => span("?", Tone::Warn),
+            None => span("free", Tone::Warn),
+        },
         span("", Tone::Dim),
-        deliveries(row.deliveries),
+        deliveries(row),
     ];
     if with_inactive {
         cells.push(span("", Tone::Dim));
@@ -182,8 +188,10 @@ fn entry_row(
 }
 
 /// A delivery count, or the word for one that is none (XNACK FATAL; below 8.8 one more claim makes it negative).
-pub fn deliveries(count: i64) -> Span {
+pub fn deliveries(row: &PendingRow) -> Span {
+    let count = row.deliveries;
     match count {
+        0 if !row.is_told() => span("?", Tone::Warn),
         FATAL_DELIVERIES => bold("FATAL", Tone::Critical),
         ..0 => span("odd", Tone::Warn),
         0..=1 => span(format!("×{count}"), Tone::Dim),

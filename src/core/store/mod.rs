@@ -1,5 +1,6 @@
 //! The state store: everything known, folded from samples. One writer (`fold`), many readers.
 
+mod doubt;
 mod fold;
 mod group;
 mod pel;
