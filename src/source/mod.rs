@@ -2,7 +2,7 @@
 
 mod caps;
 mod commands;
-mod decode;
+pub(crate) mod decode;
 mod executor;
 mod link;
 mod planner;
