@@ -67,6 +67,21 @@ pub fn found_servers() -> Vec<FoundServer> {
     found
 }
 
+/// The server with the newest command set, for a test of what came with `least`. None where `PELWATCH_TEST_ONLY` names an older
+/// one, which is said; without it an old server alone is no excuse.
+///
+/// # Panics
+/// When every server at hand is older, and no single one was asked for.
+pub fn newest_from(least: (u32, u32, u32)) -> Option<FoundServer> {
+    let newest = found_servers().into_iter().max_by_key(FoundServer::compat)?;
+    if newest.compat() >= least {
+        return Some(newest);
+    }
+    assert!(set("PELWATCH_TEST_ONLY").is_some(), "this needs a server from {least:?} on, and there is only {newest}");
+    println!("nothing to test on {newest}: this came with {least:?}");
+    None
+}
+
 fn set(name: &str) -> Option<PathBuf> {
     env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }

@@ -9,7 +9,7 @@ mod servers;
 use std::thread;
 use std::time::{Duration, Instant};
 
-pub use found::{FoundServer, found_servers};
+pub use found::{FoundServer, found_servers, newest_from};
 pub use servers::TestServer;
 
 /// Runs `test` against a fresh server of each version at hand, and says which on stdout.
