@@ -47,8 +47,7 @@ fn most(lag: &Lag) -> Option<i64> {
 pub(super) fn judge(case: &Case) -> Verdict {
     let (group, stream) = (case.group, case.stream);
     let (Some(facts), Some(behind)) = (&stream.facts, least(&group.lag)) else { return Verdict::Ok };
-    let others: Vec<&GroupState> =
-        stream.groups.values().filter(|other| other.name() != group.name()).collect();
+    let others: Vec<&GroupState> = stream.groups.values().filter(|other| other.name() != group.name()).collect();
     // those whose lag is at most half of it are past; where most are not, it is no matter of one group
     let ahead: Vec<i64> =
         others.iter().filter_map(|other| most(&other.lag)).filter(|waits| *waits <= behind / 2).collect();
