@@ -4,7 +4,12 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Cells that a text takes.
 pub fn width(text: &str) -> usize {
-    text.width()
+    if is_plain(text) { text.len() } else { text.width() }
+}
+
+/// Whether each byte is a character that takes one cell: nearly all that is shown is like that.
+pub fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| (0x20..0x7f).contains(&byte))
 }
 
 /// The text in at most `cells` cells, its end replaced by `…` where it does not fit.
@@ -30,9 +35,22 @@ pub fn cut(text: &str, cells: usize) -> String {
 
 /// The text in exactly `cells` cells, at the left or the right edge.
 pub fn pad(text: &str, cells: usize, right: bool) -> String {
-    let text = cut(text, cells);
-    let blank = " ".repeat(cells.saturating_sub(width(&text)));
-    if right { blank + &text } else { text + &blank }
+    let used = width(text);
+    if used > cells {
+        // the cut may end before a wide character
+        let cut = cut(text, cells);
+        return pad(&cut, cells, right);
+    }
+    let mut out = String::with_capacity(text.len() + cells - used + 1);
+    let blanks = std::iter::repeat_n(' ', cells - used);
+    if right {
+        out.extend(blanks);
+        out.push_str(text);
+    } else {
+        out.push_str(text);
+        out.extend(blanks);
+    }
+    out
 }
 
 /// The text in lines of at most `cells` cells, broken at blanks where there are any.
@@ -84,6 +102,8 @@ mod tests {
         assert_eq!(cut("日本語", 5), "日本…");
         assert_eq!(cut("日本語", 4), "日…");
         assert_eq!(pad("日", 4, true), "  日");
+        assert_eq!(pad("日本語", 5, true), "日本…");
+        assert_eq!(pad("日本語", 4, true), " 日…");
     }
 
     proptest! {

@@ -135,7 +135,7 @@ fn groups(store: &Store, stream: &StreamState, now: Now) -> Value {
     let there = stream.groups.values().filter(|g| asked.is_empty() || asked.contains(g.name()));
     let mut list: Vec<Value> = there.map(|g| group(store, stream, g, now)).collect();
     if stream.is_ok() {
-        let missing = asked.iter().filter(|name| !stream.groups.contains_key(*name));
+        let missing = asked.iter().filter(|name| !stream.groups.contains_key(name));
         list.extend(
             missing.map(|missing| json!({"name": name(missing), "state": "missing", "error": "no such group"})),
         );

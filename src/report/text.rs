@@ -80,7 +80,7 @@ fn stream_lines(out: &mut String, store: &Store, stream: &StreamState, now: Now)
         line(out, 2, "no groups");
     }
     let asked = &store.settings.groups;
-    for missing in asked.iter().filter(|name| !stream.groups.contains_key(*name)) {
+    for missing in asked.iter().filter(|name| !stream.groups.contains_key(name)) {
         line(out, 2, &format!("{missing}: no such group"));
     }
     for group in stream.groups.values().filter(|g| asked.is_empty() || asked.contains(g.name())) {

@@ -5,7 +5,7 @@ use crate::app::{
     cells::{cut, pad, width},
     screen::{Bar, Column, Line, Span, Table, TableRow, Tone},
 };
-use ratatui::{Frame, layout::Rect, text};
+use ratatui::{Frame, layout::Rect};
 
 /// What belongs to the row above stands a little in.
 const INDENT: &str = "    ";
@@ -68,8 +68,8 @@ pub fn draw_table(frame: &mut Frame, area: Rect, table: &Table, theme: &Theme) {
         .map(|(index, width)| pad(table.columns[*index].title, *width, table.columns[*index].right) + " ")
         .collect();
     let line =
-        |y: u16, line: text::Line<'static>, frame: &mut Frame| frame.render_widget(line, Rect { y, height: 1, ..area });
-    line(area.y, theme.line(&vec![Span { text: format!("  {head}"), tone: Tone::Dim, bold: false }]), frame);
+        |y: u16, line: &Line, frame: &mut Frame| theme.draw(frame.buffer_mut(), Rect { y, height: 1, ..area }, line);
+    line(area.y, &vec![Span { text: format!("  {head}"), tone: Tone::Dim, bold: false }], frame);
     let height = usize::from(area.height) - 1;
     let total = table.rows.len();
     let start =
@@ -80,24 +80,28 @@ pub fn draw_table(frame: &mut Frame, area: Rect, table: &Table, theme: &Theme) {
             vec![Span { text: if picked { "▌ " } else { "  " }.to_owned(), tone: Tone::Accent, bold: picked }];
         for (index, width) in &widths {
             let Some(cell) = row.cells.get(*index) else { continue };
-            let indent = if row.nested && *index == 0 { INDENT } else { "" };
-            let rest = usize::from(area.width).saturating_sub(line_width(&cells) + 1);
             let alone = spans(table, row, *index);
-            let width = if alone { rest } else { *width };
-            let text = pad(&format!("{indent}{}", cell.text), width, table.columns[*index].right) + " ";
+            let width = if alone { usize::from(area.width).saturating_sub(line_width(&cells) + 1) } else { *width };
+            let right = table.columns[*index].right;
+            let mut text = if row.nested && *index == 0 {
+                pad(&format!("{INDENT}{}", cell.text), width, right)
+            } else {
+                pad(&cell.text, width, right)
+            };
+            text.push(' ');
             cells.push(Span { text, tone: cell.tone, bold: cell.bold || picked });
             if alone {
                 break;
             }
         }
-        line(area.y + 1 + offset as u16, theme.line(&cells), frame);
+        line(area.y + 1 + offset as u16, &cells, frame);
     }
     let below = total.saturating_sub(start + height) + table.hidden.1;
     if below > 0 && height > 1 {
         let text = format!("  … {} more below", below + 1);
         line(
             area.bottom() - 1,
-            theme.line(&vec![Span { text: pad(&text, usize::from(area.width), false), tone: Tone::Dim, bold: false }]),
+            &vec![Span { text: pad(&text, usize::from(area.width), false), tone: Tone::Dim, bold: false }],
             frame,
         );
     }
@@ -154,6 +158,6 @@ pub fn draw_bar(frame: &mut Frame, area: Rect, bar: &Bar, theme: &Theme) {
     let width = line_width(&right) as u16;
     let gap = if width > 0 { GAP } else { 0 };
     let left = cut_line(&joined(left), room.saturating_sub(usize::from(width) + gap));
-    frame.render_widget(theme.line(&left), area);
-    frame.render_widget(theme.line(&right), Rect { x: area.right() - width, width, ..area });
+    theme.draw(frame.buffer_mut(), area, &left);
+    theme.draw(frame.buffer_mut(), Rect { x: area.right() - width, width, ..area }, &right);
 }

@@ -2,10 +2,15 @@
 //! the same story.
 
 use crate::{
-    app::screen::{Line, Span, Tone},
+    app::{
+        cells::is_plain,
+        screen::{Line, Span, Tone},
+    },
     cli::Color as When,
 };
 use ratatui::{
+    buffer::Buffer,
+    layout::Rect,
     style::{Color, Modifier, Style},
     text,
 };
@@ -100,16 +105,39 @@ impl Theme {
         }
     }
 
-    /// A piece of text in its look.
-    pub fn span(&self, span: &Span) -> text::Span<'static> {
+    fn style_of(&self, span: &Span) -> Style {
         let style = self.style(span.tone);
-        let style = if span.bold && !self.stale { style.add_modifier(Modifier::BOLD) } else { style };
-        text::Span::styled(span.text.clone(), style)
+        if span.bold && !self.stale { style.add_modifier(Modifier::BOLD) } else { style }
     }
 
-    /// A line in its look.
+    /// A line in its look, for what takes one as its title.
     pub fn line(&self, line: &Line) -> text::Line<'static> {
-        text::Line::from(line.iter().map(|span| self.span(span)).collect::<Vec<_>>())
+        let span = |span: &Span| text::Span::styled(span.text.clone(), self.style_of(span));
+        text::Line::from(line.iter().map(span).collect::<Vec<_>>())
+    }
+
+    /// Draws a line in its look into the first row of an area; what does not fit is left out.
+    pub fn draw(&self, buffer: &mut Buffer, area: Rect, line: &Line) {
+        let area = area.intersection(buffer.area);
+        if area.is_empty() {
+            return;
+        }
+        let mut x = area.left();
+        for span in line.iter().filter(|span| !span.text.is_empty()) {
+            let style = self.style_of(span);
+            let room = usize::from(area.right() - x);
+            if !is_plain(&span.text) {
+                x = buffer.set_stringn(x, area.y, &span.text, room, style).0;
+                continue;
+            }
+            // a cell for each byte: nothing to be measured, nothing to be put together
+            for byte in span.text.bytes().take(room) {
+                if let Some(cell) = buffer.cell_mut((x, area.y)) {
+                    cell.set_char(char::from(byte)).set_style(style);
+                }
+                x += 1;
+            }
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use crate::{
         time::{Mono, Now, age},
     },
 };
+use std::collections::BTreeMap;
 
 /// From 7.2 on a consumer was "seen" at its last attempt and "got entries" at its last success; before, only the second is
 /// known. The same word is never used for both (case 05).
@@ -47,11 +48,18 @@ pub fn view(app: &App, stream: &StreamState, group: &GroupState, now: Now) -> (T
     let picked = app.tree_row.as_ref().and_then(|id| rows.iter().position(|row| row.is(id))).unwrap_or(0);
     let total = rows.len();
     let (rows, index, hidden) = around(rows, picked, usize::from(app.size.1).max(10));
+    let mut held: BTreeMap<Option<&Name>, Vec<i64>> = BTreeMap::new();
+    for row in &group.pel.rows {
+        held.entry(row.owner.as_ref())
+            .or_default()
+            .extend(row.idle_known_ms().map(|ms| aged(ms, group.pel.at, now.mono)));
+    }
     let table_rows = rows
         .iter()
         .map(|row| match row {
             Branch::Consumer { name, facts, pending, open } => {
-                consumer_row(group, *name, *facts, *pending, *open, with_inactive, now)
+                let ages = held.get(name).map_or(&[][..], Vec::as_slice);
+                consumer_row(group, *name, *facts, (*pending, *open, ages), with_inactive, now)
             }
             Branch::Entry(row) => entry_row(stream, group, row, app.marks.contains(&row.id), with_inactive, now.mono),
             Branch::More(count) => more_row(*count, columns(with_inactive).len()),
@@ -86,8 +94,7 @@ fn consumer_row(
     group: &GroupState,
     name: Option<&Name>,
     facts: Option<&ConsumerFacts>,
-    pending: i64,
-    open: bool,
+    (pending, open, ages): (i64, bool, &[i64]),
     with_inactive: bool,
     now: Now,
 ) -> TableRow {
@@ -103,15 +110,6 @@ fn consumer_row(
         Some(name) => bold(format!("{fold} {name}"), Tone::Plain),
     };
     let shown = if pending == 0 { Span { bold: false, ..shown } } else { shown };
-    let passed = now.mono.since(group.pel.at) as i64;
-    let ages: Vec<i64> = group
-        .pel
-        .rows
-        .iter()
-        .filter(|row| row.owner.as_ref() == name)
-        .filter_map(PendingRow::idle_known_ms)
-        .map(|ms| ms.saturating_add(passed))
-        .collect();
     let walked = name.and_then(|name| match group.oldest_idle_of(name, now.mono) {
         Extreme::Exact(found) => found.map(|(ms, _)| ms),
         _ => None,
@@ -129,7 +127,7 @@ fn consumer_row(
         shown,
         span(pending.to_string(), if pending == 0 { Tone::Dim } else { Tone::Plain }),
         oldest_cell,
-        Span { text: histogram(&ages), tone: oldest.map_or(Tone::Dim, heat), bold: false },
+        Span { text: histogram(ages), tone: oldest.map_or(Tone::Dim, heat), bold: false },
         span(
             tries.map_or(String::new(), |n| format!("×{n}")),
             if tries.is_some_and(|n| n > 1) { Tone::Warn } else { Tone::Dim },

@@ -26,10 +26,8 @@ pub fn draw(frame: &mut Frame, area: Rect, view: &GroupView, theme: &Theme) {
         for (row, line) in
             crate::app::cells::wrap(why, usize::from(room.width)).into_iter().enumerate().take(usize::from(room.height))
         {
-            frame.render_widget(
-                theme.line(&vec![span(line, Tone::Plain)]),
-                Rect { y: room.y + row as u16, height: 1, ..room },
-            );
+            let place = Rect { y: room.y + row as u16, height: 1, ..room };
+            theme.draw(frame.buffer_mut(), place, &vec![span(line, Tone::Plain)]);
         }
         return;
     }
@@ -85,8 +83,8 @@ fn draw_strip(frame: &mut Frame, area: Rect, view: &GroupView, theme: &Theme) {
     frame.render_widget(framed(&title, &view.numbers, area.width, theme, view.pane == Pane::Strip), area);
     let room = inside(area);
     for (row, line) in view.strip.iter().enumerate().take(usize::from(room.height)) {
-        let line = cut_line(line, usize::from(room.width));
-        frame.render_widget(theme.line(&line), Rect { y: room.y + row as u16, height: 1, ..room });
+        let place = Rect { y: room.y + row as u16, height: 1, ..room };
+        theme.draw(frame.buffer_mut(), place, &cut_line(line, usize::from(room.width)));
     }
 }
 
@@ -105,9 +103,7 @@ fn draw_consumers(frame: &mut Frame, area: Rect, view: &GroupView, theme: &Theme
     if view.consumers_empty.is_empty() {
         draw_table(frame, room, &view.consumers, theme);
     } else {
-        frame.render_widget(
-            theme.line(&vec![span(&view.consumers_empty, Tone::Dim)]),
-            Rect { height: 1.min(room.height), ..inside(area) },
-        );
+        let place = Rect { height: 1.min(room.height), ..inside(area) };
+        theme.draw(frame.buffer_mut(), place, &vec![span(&view.consumers_empty, Tone::Dim)]);
     }
 }

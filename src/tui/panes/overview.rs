@@ -45,7 +45,7 @@ pub fn draw(frame: &mut Frame, area: Rect, view: &OverviewView, theme: &Theme) {
             pieces.into_iter().map(|text| vec![Span { text, ..span.clone() }])
         });
         for (row, line) in wrapped.enumerate().take(usize::from(room.height)) {
-            frame.render_widget(theme.line(&line), Rect { y: room.y + row as u16, height: 1, ..room });
+            theme.draw(frame.buffer_mut(), Rect { y: room.y + row as u16, height: 1, ..room }, &line);
         }
     }
 }
