@@ -51,6 +51,26 @@ server_versions() {
   server_binaries | while IFS= read -r bin; do server_version "$bin"; done | sort -u -V
 }
 
+# Fails with a sentence when fewer servers are at hand than PELWATCH_TEST_LEAST asks for: '4 versions, 3 majors, valkey'. Majors are
+# Redis's. Without it any number will do: a user without a network tests on what is there.
+check_least() {
+  local want have versions
+  [ -n "${PELWATCH_TEST_LEAST:-}" ] || return 0
+  versions=$(server_versions)
+  while IFS= read -r want; do
+    case $want in
+      *' versions') have=$(grep -c . <<<"$versions") ;;
+      *' majors') have=$(sed -n 's/^redis \([0-9]*\)\..*/\1/p' <<<"$versions" | sort -u | grep -c .) ;;
+      redis | valkey) have=$(grep -c "^$want " <<<"$versions") ;;
+      *) die "PELWATCH_TEST_LEAST asks for '$want', which is neither 'N versions' nor 'N majors' nor redis nor valkey" ;;
+    esac || true
+    case $want in *' '*) ;; *) want="1 $want" ;; esac
+    [ "$have" -ge "${want%% *}" ] ||
+      die "this run must have at least $PELWATCH_TEST_LEAST, and has only: $(tr '\n' ',' <<<"$versions" | sed 's/,$//; s/,/, /g')." \
+        "scripts/servers says why the others could not be fetched."
+  done < <(tr ',' '\n' <<<"$PELWATCH_TEST_LEAST" | sed 's/^ *//; s/ *$//')
+}
+
 # Installs the package that each package manager has under the name given for it; an empty name means none.
 install_package() {
   local apt=$1 dnf=$2 apk=$3 pacman=$4 brew=$5

@@ -6,6 +6,8 @@ pub mod cli;
 pub mod clock;
 pub mod core;
 pub mod demo;
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod journal;
 pub mod report;
 pub mod run;

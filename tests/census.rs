@@ -73,10 +73,14 @@ fn a_walk_counts_what_the_whole_list_says() {
         assert!(gone > 200, "{found}: {gone}");
         let class = |tries: i64| TRIES.iter().rposition(|from| tries >= *from).unwrap();
         let mut tries = [0; TRIES.len()];
-        rows.iter().for_each(|row| tries[class(row.3)] += 1);
+        for row in &rows {
+            tries[class(row.3)] += 1;
+        }
         assert_eq!(tally.tries, tries, "{found}");
         let mut held: BTreeMap<&str, i64> = BTreeMap::new();
-        rows.iter().for_each(|row| *held.entry(&row.1).or_default() += 1);
+        for row in &rows {
+            *held.entry(&row.1).or_default() += 1;
+        }
         let walked = tally.holders.unwrap().into_iter().map(|(name, held)| (name.shown(), held.entries));
         assert!(walked.eq(held.into_iter().map(|(name, count)| (name.to_owned(), count))), "{found}");
 

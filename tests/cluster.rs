@@ -58,8 +58,7 @@ impl Node {
 fn text(value: &Value) -> String {
     match value {
         Value::BulkString(bytes) => String::from_utf8(bytes.clone()).unwrap(),
-        Value::SimpleString(text) => text.clone(),
-        Value::VerbatimString { text, .. } => text.clone(),
+        Value::SimpleString(text) | Value::VerbatimString { text, .. } => text.clone(),
         other => panic!("no text: {other:?}"),
     }
 }
@@ -68,7 +67,7 @@ fn text(value: &Value) -> String {
 fn free_port() -> u16 {
     let free = |port| TcpListener::bind(("127.0.0.1", port)).is_ok();
     let start = 20_000 + (std::process::id() % 6000) as u16;
-    (0..).map(|step: u16| start + step).find(|port| free(*port) && free(*port + 10_000)).unwrap()
+    (start..start + 1000).find(|port| free(*port) && free(*port + 10_000)).unwrap()
 }
 
 /// Three primaries with a third of the slots each, and a replica of the second.

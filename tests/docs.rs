@@ -63,3 +63,31 @@ fn the_tables_are_whole() {
         assert!(!about.says.is_empty() && !about.cause.is_empty() && !about.remedy.is_empty(), "{}", about.id);
     }
 }
+
+/// `scripts/matrix --readme` writes this one, from a run on every server that can be had.
+#[test]
+fn the_table_of_servers_has_a_row_for_each_and_a_cell_for_each_suite() {
+    let text = fs::read_to_string(README).expect("README.md is there");
+    let (start, end) = part(&text, "servers");
+    let table: Vec<&str> = text[start..end].lines().filter(|line| line.starts_with('|')).collect();
+    let cells =
+        |row: &str| -> Vec<String> { row.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect() };
+    let head = cells(table[0]);
+    assert!(head[0] == "server" && head.len() > 4, "{head:?}");
+    for suite in &head[1..] {
+        let path = format!("{}/tests/{suite}.rs", env!("CARGO_MANIFEST_DIR"));
+        assert!(std::path::Path::new(&path).is_file(), "{suite} is no suite");
+    }
+    assert!(table.len() > 5, "versions of several majors, and a Valkey");
+    for row in &table[2..] {
+        let row = cells(row);
+        assert_eq!(row.len(), head.len(), "{row:?}");
+        let name: Vec<&str> = row[0].split(' ').collect();
+        assert!(matches!(name[..], ["Redis" | "Valkey", version] if version.split('.').count() == 3), "{row:?}");
+        for cell in &row[1..] {
+            assert!(cell.starts_with("ok, ") || cell.starts_with("**failed**, "), "{row:?}");
+        }
+    }
+    let has = |name: &str| table[2..].iter().any(|row| row.starts_with(name));
+    assert!(["| Redis 6.", "| Redis 7.", "| Redis 8.", "| Valkey "].into_iter().all(has), "{table:#?}");
+}

@@ -126,7 +126,7 @@ fn a_request_has_no_word_for_a_write() {
             let Effect::Plan { request, .. } = effect else {
                 continue;
             };
-            let pelwatch::core::sample::Request { streams, scan: _, clients: _, server: _, census: _ } = request;
+            let pelwatch::core::sample::Request { streams, scan: _, clients: _, server: _, census: _ } = *request;
             for pelwatch::core::sample::StreamRequest { key: _, facts: _, groups, ranges: _ } in streams {
                 for pelwatch::core::sample::GroupRequest { name: _, consumers: _, summary: _, pages } in groups {
                     assert!(pages.iter().all(|page| page.count <= 1000));
@@ -445,7 +445,7 @@ fn an_unknown_lag_stands_before_the_zeros() {
 fn plans(effects: &[Effect]) -> Vec<&pelwatch::core::sample::Request> {
     effects
         .iter()
-        .filter_map(|effect| if let Effect::Plan { request, .. } = effect { Some(request) } else { None })
+        .filter_map(|effect| if let Effect::Plan { request, .. } = effect { Some(&**request) } else { None })
         .collect()
 }
 

@@ -13,7 +13,7 @@ pub enum Effect {
     /// From now on the ticks ask for this, so often.
     Plan {
         /// What.
-        request: Request,
+        request: Box<Request>,
         /// Time between ticks, in milliseconds.
         interval_ms: u64,
     },

@@ -80,7 +80,9 @@ impl Row<'_> {
     pub fn level(&self) -> Option<Level> {
         match (&self.stream.state, self.group) {
             (RowState::Fault(_), _) => Some(Level::Warn),
-            (_, Some(group)) if self.stream.groups_fault.is_some() => group.judgement.level().max(Some(Level::Warn)),
+            (_, Some(group)) if self.stream.groups_fault.is_some() || group.doubt().is_some() => {
+                group.judgement.level().max(Some(Level::Warn))
+            }
             (_, Some(group)) => group.judgement.level().max(self.stream.level()),
             _ => self.stream.level(),
         }

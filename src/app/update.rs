@@ -87,7 +87,7 @@ pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
     if sampled || before.1 != app.interval_ms || app.unplanned && (ticked || !walking) {
         app.unplanned = false;
         let seen = if app.store.is_sliced() { app.seen() } else { std::collections::BTreeSet::new() };
-        let request = app.store.wants_seen(&after, &seen, now.mono);
+        let request = Box::new(app.store.wants_seen(&after, &seen, now.mono));
         effects.push(Effect::Plan { request, interval_ms: app.interval_ms });
     }
     // a stream just found, or a group just opened, must not wait a whole interval for its first numbers; walking through the overview

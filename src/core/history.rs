@@ -108,8 +108,10 @@ impl History {
             length,
         };
         if let Some(last) = &self.last {
+            let doubted = (last.pending < 0) != (point.pending < 0);
             let back = |old: Option<i64>, new: Option<i64>| matches!((old, new), (Some(old), Some(new)) if new < old);
-            if back(last.added, point.added) || back(last.delivered, point.delivered) || point.cursor < last.cursor {
+            let went_back = back(last.added, point.added) || back(last.delivered, point.delivered);
+            if went_back || point.cursor < last.cursor || doubted {
                 *self = Self::default();
             } else if at.since(last.at) < CLOSEST_MS {
                 // rounds of one reading are one point in time
@@ -221,7 +223,8 @@ impl History {
         let seconds = last.at.since(first.at) as f64 / 1000.0;
         let delta = |old: Option<i64>, new: Option<i64>| new?.checked_sub(old?).filter(|n| *n >= 0);
         let delivered = delta(first.delivered, last.delivered);
-        let acked = delivered.and_then(|n| n.checked_sub(last.pending.checked_sub(first.pending)?)).filter(|n| *n >= 0);
+        let growth = last.pending.checked_sub(first.pending).filter(|_| first.pending >= 0);
+        let acked = delivered.and_then(|n| n.checked_sub(growth?)).filter(|n| *n >= 0);
         let per_second = |n: Option<i64>| n.map(|n| n as f64 / seconds);
         Rates {
             added: per_second(delta(first.added, last.added)),

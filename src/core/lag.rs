@@ -150,7 +150,8 @@ pub fn resolve(inputs: &Inputs) -> Lag {
                     return of(LagKind::Exact, n, None);
                 }
             }
-            None if (1..=most).contains(&n) && !counted_more(count, n) => {
+            // a server that cannot be named may count in ways of its own
+            _ if (1..=most).contains(&n) && !counted_more(count, n) => {
                 return of(
                     LagKind::Reported,
                     n,
@@ -212,7 +213,8 @@ fn counted_more(count: Option<Count>, reported: i64) -> bool {
 
 fn counters_agree(stream: &StreamFacts, group: &GroupFacts) -> bool {
     match (group.entries_read.value(), stream.entries_added.value()) {
-        (Some(read), Some(added)) => read <= added,
+        // more entries than were ever added: counters that a server lost (server-facts 12: Dragonfly after a reload)
+        (Some(read), Some(added)) => read <= added && added >= stream.length,
         // lag without entries-read is computed from the position alone, so it is right (server-facts 3.1, step 5)
         (None, _) => true,
         (Some(_), None) => false,
@@ -280,4 +282,38 @@ pub fn loss(stream: &StreamFacts, group: &GroupFacts) -> Option<i64> {
     // numbers set by hand can be too far apart to be subtracted: they prove nothing
     let lost = stream.entries_added.value()?.checked_sub(group.entries_read.value()?)?.checked_sub(stream.length)?;
     (lost > 0).then_some(lost)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::name::Name;
+
+    #[test]
+    fn counters_below_what_is_there_are_not_believed() {
+        let stream = |added| StreamFacts {
+            length: 10,
+            first: Some(EntryId::new(1, 0)),
+            last: Some(EntryId::new(10, 0)),
+            last_generated: EntryId::new(10, 0),
+            entries_added: Known::Is(added),
+            max_deleted: Known::Is(EntryId::MIN),
+            groups: 1,
+            reply_bytes: 300,
+        };
+        let group = GroupFacts {
+            name: Name::from("g"),
+            consumers: 1,
+            pending: 0,
+            cursor: EntryId::new(4, 0),
+            entries_read: Known::Is(0),
+            reported_lag: Known::Is(3),
+        };
+        for family in [LagFamily::A, LagFamily::B, LagFamily::C, LagFamily::Unknown] {
+            let lag =
+                |added| resolve(&Inputs { stream: &stream(added), group: &group, family, drift: None, count: None });
+            assert_eq!((lag(3).kind, lag(3).value), (LagKind::AtMost, Some(9)), "{family:?}");
+            assert_eq!(lag(10).value, Some(3), "{family:?}");
+        }
+    }
 }

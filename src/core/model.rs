@@ -28,9 +28,9 @@ pub struct StreamFacts {
 pub struct GroupFacts {
     /// The group's name.
     pub name: Name,
-    /// Number of consumers known to the server.
+    /// Number of consumers known to the server, or [`IMPOSSIBLE`].
     pub consumers: i64,
-    /// Entries in the PEL, unowned ones included.
+    /// Entries in the PEL, unowned ones included, or [`IMPOSSIBLE`].
     pub pending: i64,
     /// last-delivered-id.
     pub cursor: EntryId,
@@ -38,6 +38,28 @@ pub struct GroupFacts {
     pub entries_read: Known<i64>,
     /// The server's word on lag (7.0+): may be nil, negative or wrong (server-facts 3.2).
     pub reported_lag: Known<i64>,
+}
+
+/// In the place of a count that cannot be true: negative, no number, too large for 64 bits, or two at once. Other servers send
+/// such (server-facts 12: Kvrocks wraps below zero and lists a group twice).
+pub const IMPOSSIBLE: i64 = -1;
+
+impl GroupFacts {
+    /// Entries in the PEL; `None` where the server's count cannot be true.
+    pub fn pending_known(&self) -> Option<i64> {
+        (self.pending >= 0).then_some(self.pending)
+    }
+
+    /// Number of consumers; `None` where the server's count cannot be true.
+    pub fn consumers_known(&self) -> Option<i64> {
+        (self.consumers >= 0).then_some(self.consumers)
+    }
+
+    /// entries-read; `None` where there is none, and where it says that nothing was read although the cursor left the start:
+    /// Dragonfly was seen to leave it at 0 (server-facts 12).
+    pub fn entries_read_known(&self) -> Option<i64> {
+        self.entries_read.value().filter(|read| *read > 0 || (*read == 0 && self.cursor == EntryId::MIN))
+    }
 }
 
 /// One element of XINFO CONSUMERS.
@@ -67,6 +89,24 @@ pub struct PendingRow {
     pub idle_ms: Option<i64>,
     /// How often it was delivered; [`FATAL_DELIVERIES`] is a word, not a number.
     pub deliveries: i64,
+}
+
+impl PendingRow {
+    /// Whether idle time and delivery count can be true. An owner got the entry once at least, some time ago: 0 and 0 is what
+    /// Kvrocks was seen to send for every entry (server-facts 12). A claim with RETRYCOUNT 0 leaves a real 0, but an idle time.
+    pub fn is_told(&self) -> bool {
+        self.owner.is_none() || self.deliveries != 0 || self.idle_ms.is_some_and(|ms| ms > 0)
+    }
+
+    /// Milliseconds since its last delivery; `None` when it was released, or when the server does not tell.
+    pub fn idle_known_ms(&self) -> Option<i64> {
+        self.idle_ms.filter(|ms| *ms > 0 || self.deliveries != 0)
+    }
+
+    /// How often it was delivered; `None` when the server does not tell. A claim of a given-up entry makes it negative below 8.8.
+    pub fn deliveries_known(&self) -> Option<i64> {
+        (self.is_told() && self.deliveries >= 0).then_some(self.deliveries)
+    }
 }
 
 /// The short form of XPENDING.

@@ -135,7 +135,7 @@ fn groups(store: &Store, stream: &StreamState, now: Now) -> Value {
     let there = stream.groups.values().filter(|g| asked.is_empty() || asked.contains(g.name()));
     let mut list: Vec<Value> = there.map(|g| group(store, stream, g, now)).collect();
     if stream.is_ok() {
-        let missing = asked.iter().filter(|name| !stream.groups.contains_key(*name));
+        let missing = asked.iter().filter(|name| !stream.groups.contains_key(name));
         list.extend(
             missing.map(|missing| json!({"name": name(missing), "state": "missing", "error": "no such group"})),
         );
@@ -158,20 +158,20 @@ fn group(store: &Store, stream: &StreamState, group: &GroupState, now: Now) -> V
     json!({
         "name": name(group.name()),
         "state": state,
-        "error": fault.map(Fault::words),
+        "error": fault.map(Fault::words).or_else(|| group.doubt().map(str::to_owned)),
         "sampled_at": sampled_at,
         "cursor": facts.cursor.to_string(),
-        "entries_read": facts.entries_read.value(),
+        "entries_read": facts.entries_read_known(),
         "lag": lag(&group.lag),
         "behind_ms": store.behind_ms(stream, group, now),
-        "pending": facts.pending,
+        "pending": facts.pending_known(),
         "unowned": group.unowned(),
         "lost_before_read": group.lost,
         "payload_gone": payload_gone(stream, group),
         "oldest_idle": extreme(group.oldest_idle(now.mono), "ms"),
         "max_deliveries": extreme(group.pel.max_deliveries(), "value"),
         "census": group.census.shown().map(|tally| census(tally, now)),
-        "consumers_total": facts.consumers,
+        "consumers_total": facts.consumers_known(),
         "consumers": group.consumers.as_ref().map(|all| all.iter().map(|one| consumer(group, one, now)).collect::<Vec<_>>()),
         "pel": pel(stream, group, store.settings.pel_limit, now),
         "strip": strip(stream, group),
@@ -216,8 +216,8 @@ fn consumer(group: &GroupState, consumer: &ConsumerFacts, now: Now) -> Value {
     let mut out = json!({
         "name": name(&consumer.name),
         "pending": consumer.pending,
-        "idle_ms": consumer.idle_ms + passed,
-        "inactive_ms": inactive.filter(|ms| *ms >= 0).map(|ms| ms + passed),
+        "idle_ms": consumer.idle_ms.saturating_add(passed),
+        "inactive_ms": inactive.filter(|ms| *ms >= 0).map(|ms| ms.saturating_add(passed)),
         "oldest_pending_idle_ms": group.oldest_idle_of(&consumer.name, now.mono).value(),
         "max_deliveries": group.max_deliveries_of(&consumer.name),
     });
@@ -268,8 +268,8 @@ fn pel(stream: &StreamState, group: &GroupState, limit: usize, now: Now) -> Valu
         let mut out = json!({
             "id": row.id.to_string(),
             "consumer": row.owner.as_ref().map(name),
-            "idle_ms": row.idle_ms.map(|ms| ms + passed),
-            "deliveries": row.deliveries,
+            "idle_ms": row.idle_known_ms().map(|ms| ms.saturating_add(passed)),
+            "deliveries": row.deliveries_known(),
             "payload": match stream.has_entry(row.id) { Some(true) => "present", Some(false) => "gone", None => "unknown" },
             "ahead_of_cursor": row.id > group.facts.cursor,
         });

@@ -80,7 +80,7 @@ fn stream_lines(out: &mut String, store: &Store, stream: &StreamState, now: Now)
         line(out, 2, "no groups");
     }
     let asked = &store.settings.groups;
-    for missing in asked.iter().filter(|name| !stream.groups.contains_key(*name)) {
+    for missing in asked.iter().filter(|name| !stream.groups.contains_key(name)) {
         line(out, 2, &format!("{missing}: no such group"));
     }
     for group in stream.groups.values().filter(|g| asked.is_empty() || asked.contains(g.name())) {
@@ -89,6 +89,10 @@ fn stream_lines(out: &mut String, store: &Store, stream: &StreamState, now: Now)
     for finding in &stream.findings {
         finding_lines(out, 2, finding);
     }
+}
+
+fn count_words(count: Option<i64>) -> String {
+    count.map_or("?".to_owned(), |n| n.to_string())
 }
 
 fn group_lines(out: &mut String, store: &Store, stream: &StreamState, group: &GroupState, now: Now) {
@@ -105,14 +109,14 @@ fn group_lines(out: &mut String, store: &Store, stream: &StreamState, group: &Gr
             "{}: lag {}, pending {}{behind}{oldest}, {} consumer{}",
             group.name(),
             lag_words(&group.lag),
-            group.facts.pending,
-            group.facts.consumers,
+            count_words(group.facts.pending_known()),
+            count_words(group.facts.consumers_known()),
             if group.facts.consumers == 1 { "" } else { "s" }
         ),
     );
     let cells = group.cells(stream);
     // a dashboard left at once has not fetched them all: no entries shown is not the same as no entries there
-    if cells.is_empty() && (group.facts.pending > 0 || stream.facts.as_ref().is_some_and(|facts| facts.length > 0)) {
+    if cells.is_empty() && (group.facts.pending != 0 || stream.facts.as_ref().is_some_and(|facts| facts.length > 0)) {
         let why = match &stream.range_fault {
             Some(fault) => format!("the entries around it cannot be shown: XRANGE: {}", fault.words()),
             None => "the entries around it were not fetched so far".to_owned(),
@@ -128,6 +132,9 @@ fn group_lines(out: &mut String, store: &Store, stream: &StreamState, group: &Gr
     if let (Some(added), Some(delivered)) = (rates.added, rates.delivered) {
         let acked = rates.acked.map_or("?".to_owned(), |n| format!("{n:.1}"));
         line(out, 4, &format!("{added:.1}/s added, {delivered:.1}/s delivered, {acked}/s acknowledged"));
+    }
+    if let Some(doubt) = group.doubt() {
+        line(out, 4, doubt);
     }
     if let Some(fault) = &group.consumers_fault {
         line(out, 4, &format!("consumers: {}", fault.words()));
@@ -157,12 +164,13 @@ fn consumer_line(group: &GroupState, one: &ConsumerFacts, now: Now) -> String {
     let passed = now.mono.since(group.consumers_at) as i64;
     let oldest =
         group.oldest_idle_of(&one.name, now.mono).value().map_or(String::new(), |ms| format!(", oldest {}", age(ms)));
+    let idle = age(one.idle_ms.saturating_add(passed));
     let seen = match one.inactive_ms.value() {
-        Some(inactive) if inactive < 0 => format!("seen {} ago, never got an entry", age(one.idle_ms + passed)),
+        Some(inactive) if inactive < 0 => format!("seen {idle} ago, never got an entry"),
         Some(inactive) => {
-            format!("seen {} ago, last got entries {} ago", age(one.idle_ms + passed), age(inactive + passed))
+            format!("seen {idle} ago, last got entries {} ago", age(inactive.saturating_add(passed)))
         }
-        None => format!("last got entries {} ago", age(one.idle_ms + passed)),
+        None => format!("last got entries {idle} ago"),
     };
     format!("{}: {} pending{oldest}, {seen}", one.name, one.pending)
 }

@@ -59,7 +59,9 @@ pub fn server(hello: &Value, server: &Value, replication: &Value) -> ServerFacts
     let (flavor, version) = match (&valkey, field("redis_version")) {
         (Some(version), _) => ("valkey".to_owned(), version.clone()),
         (None, Some(version)) if field("server_name").as_deref() == Some("valkey") => ("valkey".to_owned(), version),
-        (None, Some(version)) => ("redis".to_owned(), version),
+        (None, Some(version)) if foreign(&info).is_none() => ("redis".to_owned(), version),
+        // a fork says which Redis it is like; its counters follow rules of their own (server-facts 12)
+        (None, Some(_)) => ("unknown".to_owned(), foreign(&info).unwrap_or_default()),
         (None, None) => match (decode::field_text(hello, "server"), decode::field_text(hello, "version")) {
             (Some(name), Some(version)) if name == "redis" || name == "valkey" => (name, version),
             (_, version) => ("unknown".to_owned(), version.unwrap_or_default()),
@@ -95,6 +97,13 @@ pub fn replication_facts(facts: &mut ServerFacts, replication: &Value) {
         }
         _ => {}
     }
+}
+
+/// The version of a server that is neither Redis nor Valkey, as it writes it into INFO beside the Redis version it is like.
+fn foreign(info: &str) -> Option<String> {
+    ["dragonfly_version", "kvrocks_version", "keydb_version", "garnet_version", "upstash_version"]
+        .iter()
+        .find_map(|field| line(info, field))
 }
 
 fn line(info: &str, field: &str) -> Option<String> {

@@ -4,7 +4,7 @@
 use crate::core::{
     id::EntryId,
     known::Known,
-    model::{ConsumerFacts, GroupFacts, PendingRow, PendingSummary, StreamFacts},
+    model::{ConsumerFacts, GroupFacts, IMPOSSIBLE, PendingRow, PendingSummary, StreamFacts, total},
     name::{Name, visible},
     sample::{Fault, Field, Part, RangeIds},
 };
@@ -36,6 +36,10 @@ fn odd(what: &str) -> Fault {
     Fault::Other(format!("the server's answer to {what} has an unknown form"))
 }
 
+fn contradicts(what: &str) -> Fault {
+    Fault::Other(format!("the numbers in the server's answer to {what} contradict each other"))
+}
+
 /// Exactly the bytes that this reply took on the wire in RESP2.
 pub fn weight(value: &Value) -> u64 {
     fn digits(n: usize) -> u64 {
@@ -60,9 +64,18 @@ pub fn weight(value: &Value) -> u64 {
         Value::ServerError(error) => {
             3 + (error.code().len() + error.details().map_or(0, |details| 1 + details.len())) as u64
         }
+        Value::BigNumber(digits) => 3 + digits.len() as u64,
         Value::Attribute { data, .. } => weight(data),
         Value::Push { data, .. } => data.iter().map(weight).sum(),
         _ => 8,
+    }
+}
+
+/// A reply without what RESP3 lets a server say about it beforehand.
+pub fn bare(value: Value) -> Value {
+    match value {
+        Value::Attribute { data, .. } => bare(*data),
+        other => other,
     }
 }
 
@@ -80,6 +93,7 @@ fn bytes(value: &Value) -> Option<&[u8]> {
         Value::BulkString(bytes) => Some(bytes),
         Value::SimpleString(text) | Value::VerbatimString { text, .. } => Some(text.as_bytes()),
         Value::Okay => Some(b"OK"),
+        Value::Attribute { data, .. } => bytes(data),
         _ => None,
     }
 }
@@ -90,8 +104,14 @@ fn number(value: &Value) -> Option<i64> {
         Value::Int(n) => Some(*n),
         Value::Double(n) if n.fract() == 0.0 && n.abs() < 9e15 => Some(*n as i64),
         Value::Attribute { data, .. } => number(data),
+        Value::BigNumber(digits) => std::str::from_utf8(digits).ok()?.parse().ok(),
         other => std::str::from_utf8(bytes(other)?).ok()?.parse().ok(),
     }
+}
+
+/// A number of things.
+fn count(value: &Value) -> Option<i64> {
+    number(value).filter(|n| *n >= 0)
 }
 
 fn id(value: &Value) -> Option<EntryId> {
@@ -102,6 +122,7 @@ fn name(value: &Value) -> Option<Name> {
     match value {
         // a name that reads as a number is still a name
         Value::Int(n) => Some(Name::new(n.to_string())),
+        Value::Attribute { data, .. } => name(data),
         other => Some(Name::new(bytes(other)?)),
     }
 }
@@ -137,6 +158,7 @@ impl<'a> Fields<'a> {
 fn part(value: &Value) -> Part<&Value> {
     match value {
         Value::ServerError(error) => Err(fault(error)),
+        Value::Attribute { data, .. } => part(data),
         other => Ok(other),
     }
 }
@@ -146,12 +168,18 @@ pub fn stream(value: &Value) -> Part<StreamFacts> {
     let lacks = || odd("XINFO STREAM");
     let fields = Fields::of(value).ok_or_else(lacks)?;
     let entry_id = |field| fields.get(field).and_then(items).and_then(<[Value]>::first).and_then(id);
+    let (first, last) = (entry_id("first-entry"), entry_id("last-entry"));
+    let length = fields.get("length").and_then(number).ok_or_else(lacks)?;
+    // entries that are there and not counted, or none counted that are there: neither number is to be believed
+    if length < 0 || (length == 0 && first.or(last).is_some()) || first.zip(last).is_some_and(|(a, b)| a > b) {
+        return Err(contradicts("XINFO STREAM"));
+    }
     Ok(StreamFacts {
-        length: fields.get("length").and_then(number).ok_or_else(lacks)?,
-        first: entry_id("first-entry"),
-        last: entry_id("last-entry"),
+        length,
+        first,
+        last,
         last_generated: fields.get("last-generated-id").and_then(id).ok_or_else(lacks)?,
-        entries_added: fields.known("entries-added", number),
+        entries_added: fields.known("entries-added", count),
         max_deleted: fields.known("max-deleted-entry-id", id),
         groups: fields.get("groups").and_then(number).unwrap_or(0),
         reply_bytes: weight(value),
@@ -164,46 +192,79 @@ fn each<T>(value: &Value, what: &str, read: impl Fn(&Value) -> Option<T>) -> Par
 }
 
 pub fn groups(value: &Value) -> Part<Vec<GroupFacts>> {
-    let mut groups = each(value, "XINFO GROUPS", |item| {
+    let listed = each(value, "XINFO GROUPS", |item| {
         let fields = Fields::of(item)?;
+        let counted = |field| Some(count(fields.get(field)?).unwrap_or(IMPOSSIBLE));
         Some(GroupFacts {
             name: fields.get("name").and_then(name)?,
-            consumers: fields.get("consumers").and_then(number)?,
-            pending: fields.get("pending").and_then(number)?.max(0),
+            consumers: counted("consumers")?,
+            pending: counted("pending")?,
             cursor: fields.get("last-delivered-id").and_then(id)?,
             entries_read: fields.known("entries-read", number),
             reported_lag: fields.known("lag", number),
         })
     })?;
-    // some servers list a group twice
-    let mut seen = std::collections::HashSet::new();
-    groups.retain(|group| seen.insert(group.name.clone()));
+    // some servers list a group twice: what the two do not agree on is not known
+    let mut groups: Vec<GroupFacts> = Vec::with_capacity(listed.len());
+    for next in listed {
+        match groups.iter_mut().find(|group| group.name == next.name) {
+            Some(group) => merge(group, &next)?,
+            None => groups.push(next),
+        }
+    }
     Ok(groups)
 }
 
+fn merge(group: &mut GroupFacts, twin: &GroupFacts) -> Result<(), Fault> {
+    fn agreed(one: Known<i64>, other: Known<i64>) -> Known<i64> {
+        if one == other { one } else { Known::Undetermined }
+    }
+    if group.cursor != twin.cursor {
+        return Err(contradicts("XINFO GROUPS"));
+    }
+    let counted = |one, other| if one == other { one } else { IMPOSSIBLE };
+    group.pending = counted(group.pending, twin.pending);
+    group.consumers = counted(group.consumers, twin.consumers);
+    group.entries_read = agreed(group.entries_read, twin.entries_read);
+    group.reported_lag = agreed(group.reported_lag, twin.reported_lag);
+    Ok(())
+}
+
 pub fn consumers(value: &Value) -> Part<Vec<ConsumerFacts>> {
-    each(value, "XINFO CONSUMERS", |item| {
+    let mut listed = each(value, "XINFO CONSUMERS", |item| {
         let fields = Fields::of(item)?;
         Some(ConsumerFacts {
             name: fields.get("name").and_then(name)?,
-            pending: fields.get("pending").and_then(number)?,
-            idle_ms: fields.get("idle").and_then(number)?.max(0),
-            inactive_ms: fields.known("inactive", number),
+            pending: fields.get("pending").and_then(count)?,
+            idle_ms: fields.get("idle").and_then(count)?,
+            inactive_ms: fields.known("inactive", |value| number(value).filter(|ms| *ms >= -1)),
         })
-    })
+    })?;
+    let mut seen = std::collections::HashMap::new();
+    for one in &listed {
+        if seen.insert(one.name.clone(), one.clone()).is_some_and(|twin| twin != *one) {
+            return Err(contradicts("XINFO CONSUMERS"));
+        }
+    }
+    listed.retain(|one| seen.remove(&one.name).is_some());
+    Ok(listed)
 }
 
 pub fn summary(value: &Value) -> Part<PendingSummary> {
     let what = || odd("XPENDING");
     let value = part(value)?;
     let list = items(value).ok_or_else(what)?;
-    let total = list.first().and_then(number).ok_or_else(what)?;
+    let pending = list.first().and_then(count).ok_or_else(what)?;
     // nobody to be named is an empty list or nil; anything else would make every entry look unowned
     let holders = list.get(3).and_then(items).ok_or_else(what)?.iter().map(|pair| {
         let pair = items(pair)?;
-        Some((name(pair.first()?)?, number(pair.get(1)?)?))
+        Some((name(pair.first()?)?, count(pair.get(1)?)?))
     });
-    Ok(PendingSummary { total, holders: holders.collect::<Option<_>>().ok_or_else(what)? })
+    let holders: Vec<(Name, i64)> = holders.collect::<Option<_>>().ok_or_else(what)?;
+    if total(holders.iter().map(|(_, held)| *held)) > pending {
+        return Err(contradicts("XPENDING"));
+    }
+    Ok(PendingSummary { total: pending, holders })
 }
 
 pub fn pending(value: &Value) -> Part<Vec<PendingRow>> {
@@ -241,15 +302,15 @@ pub fn entry(value: &Value) -> Part<Option<Vec<Field>>> {
 /// Cursor and keys of a step of SCAN.
 pub fn scan(value: &Value) -> Part<(String, Vec<Name>)> {
     let list = items(part(value)?).ok_or_else(|| odd("SCAN"))?;
-    let cursor = list.first().and_then(bytes).map(visible).ok_or_else(|| odd("SCAN"))?;
-    let keys = list.get(1).and_then(items).unwrap_or(&[]).iter().filter_map(name).collect();
-    Ok((cursor, keys))
+    let cursor = list.first().and_then(name).map(|cursor| visible(cursor.bytes())).ok_or_else(|| odd("SCAN"))?;
+    let keys = list.get(1).and_then(items).and_then(|keys| keys.iter().map(name).collect::<Option<_>>());
+    Ok((cursor, keys.ok_or_else(|| odd("SCAN"))?))
 }
 
 /// TIME in microseconds since 1970.
 fn time_us(value: &Value) -> Option<i64> {
     let list = items(value)?;
-    number(list.first()?)?.checked_mul(1_000_000)?.checked_add(number(list.get(1)?)?)
+    count(list.first()?)?.checked_mul(1_000_000)?.checked_add(count(list.get(1)?)?)
 }
 
 /// TIME in milliseconds since 1970.

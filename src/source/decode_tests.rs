@@ -6,6 +6,8 @@ use crate::core::model::FATAL_DELIVERIES;
 
 #[path = "decode_any_tests.rs"]
 mod any_reply;
+#[path = "decode_odd_tests.rs"]
+mod odd_numbers;
 
 /// How a server writes fields: one after the other (RESP2), or as a map (RESP3).
 #[derive(Clone, Copy, Debug)]
@@ -197,23 +199,6 @@ fn names_come_through_byte_for_byte() {
         let short = array([Value::Int(1), bulk("1-0"), bulk("1-0"), array([array([bulk(bytes), bulk("1")])])]);
         assert_eq!(summary(&short).unwrap().holders[0].0.bytes(), bytes);
     }
-}
-
-#[test]
-fn a_group_listed_twice_counts_once() {
-    let one = |pending| {
-        fields(
-            Shape::Flat,
-            &[
-                ("name", bulk("g")),
-                ("consumers", Value::Int(0)),
-                ("pending", Value::Int(pending)),
-                ("last-delivered-id", bulk("1-0")),
-            ],
-        )
-    };
-    let found = groups(&array([one(1), one(2)])).unwrap();
-    assert_eq!(found.iter().map(|group| group.pending).collect::<Vec<_>>(), [1]);
 }
 
 #[test]

@@ -143,8 +143,15 @@ impl Link {
         }
         let start = Instant::now();
         let replies = self.connection.send_packed_commands(&pipe, 0, commands.len()).await;
-        let replies = replies.map_err(|error| classify(&self.endpoint, &error))?;
+        let replies = replies.map_err(|error| match classify(&self.endpoint, &error) {
+            // the library below keeps to itself why it gave up: an end, or bytes that are no reply
+            LinkFault::Broken { endpoint, why } if error.is_io_error() => {
+                LinkFault::Broken { endpoint, why: format!("the server hung up, or its answer cannot be read ({why})") }
+            }
+            fault => fault,
+        })?;
         let weights: Vec<u64> = replies.iter().map(decode::weight).collect();
+        let replies = replies.into_iter().map(decode::bare).collect();
         let cost = Cost {
             commands: commands.len() as u64,
             round_trips: 1,

@@ -5,7 +5,7 @@ mod caps;
 mod census;
 mod cluster;
 mod commands;
-mod decode;
+pub(crate) mod decode;
 mod executor;
 mod fault;
 mod link;

@@ -256,7 +256,7 @@ impl Dashboard {
         for effect in crate::app::update::update(&mut self.app, msg, self.clock.now()) {
             match effect {
                 Effect::Plan { request, interval_ms } => {
-                    self.plan.send_replace(Plan { request, interval: Duration::from_millis(interval_ms) });
+                    self.plan.send_replace(Plan { request: *request, interval: Duration::from_millis(interval_ms) });
                 }
                 Effect::PollNow => self.order(Order::PollNow),
                 Effect::FetchEntry { key, id } => self.order(Order::Entry { key, id }),

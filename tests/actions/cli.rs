@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::desk::{cursor, holdings, id, state};
 use crate::proxy::{Cut, Proxy};
-use crate::support::{FoundServer, TestServer, each_server, found_servers};
+use crate::support::{FoundServer, TestServer, each_server, found_servers, newest_from};
 
 struct Shell {
     socket: PathBuf,
@@ -74,8 +74,11 @@ fn seed(server: &TestServer) {
 }
 
 fn newest() -> (TestServer, Shell) {
-    let found = found_servers().into_iter().max_by_key(FoundServer::compat).unwrap();
-    let server = TestServer::start(&found);
+    started(&found_servers().into_iter().max_by_key(FoundServer::compat).unwrap())
+}
+
+fn started(found: &FoundServer) -> (TestServer, Shell) {
+    let server = TestServer::start(found);
     seed(&server);
     let shell = Shell::on(&server.socket());
     (server, shell)
@@ -246,7 +249,9 @@ fn bad_usage_exits_with_2_and_a_server_that_is_not_there_with_3() {
 
 #[test]
 fn an_unknown_outcome_exits_with_5() {
-    let (server, _) = newest();
+    // XAUTOCLAIM
+    let Some(found) = newest_from((6, 2, 0)) else { return };
+    let (server, _) = started(&found);
     for (word, words, found) in [
         ("XAUTOCLAIM", &["claim", "k", "g", "--to", "b", "--execute", "--confirm", "g"][..], "b holds 3 now"),
         ("MISMATCH", &["seek", "k", "g", "--to", "0", "--execute", "--confirm", "g"][..], "the cursor is at 0-0"),
@@ -270,7 +275,8 @@ fn names_of_any_bytes_are_given_as_they_are_or_in_hex() {
     server.command(&[b"XADD", key, b"1-0", b"f", b"v"]);
     server.command(&[b"XGROUP", b"CREATE", key, group, b"0"]);
     server.command(&[b"XREADGROUP", b"GROUP", group, holder, b"STREAMS", key, b">"]);
-    server.command(&[b"XGROUP", b"CREATECONSUMER", key, group, target]);
+    // reading its own history makes a consumer on every version
+    server.command(&[b"XREADGROUP", b"GROUP", group, target, b"STREAMS", key, b"0"]);
     let words: [&[u8]; 13] = [
         b"claim",
         b"--to",
@@ -310,7 +316,9 @@ fn names_of_any_bytes_are_given_as_they_are_or_in_hex() {
 
 #[test]
 fn the_text_says_what_would_happen_and_how_it_is_done() {
-    let (_server, shell) = newest();
+    // XAUTOCLAIM
+    let Some(found) = newest_from((6, 2, 0)) else { return };
+    let (_server, shell) = started(&found);
     let (code, out, err) = shell.run(&["claim", "k", "g", "--to", "b"]);
     assert_eq!((code, err.as_str()), (0, ""));
     assert!(

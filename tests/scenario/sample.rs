@@ -168,9 +168,12 @@ impl Second {
             entries_read: read,
             reported_lag: self.counter(table, "lag", read.value().map(|read| added - read)),
         };
-        let all = PageRequest { from: EntryId::MIN, to: EntryId::MAX, count: 1000, consumer: None };
         let rows = self.rows(table, id);
-        (facts, GroupDetail { name, consumers: Some(Ok(consumers)), summary: None, pages: vec![(all, Ok(rows))] })
+        // rows that are fewer than what is pending are a page that was full; none at all were not asked for
+        let count = if (rows.len() as i64) < facts.pending { rows.len() } else { 1000 };
+        let page = PageRequest { from: EntryId::MIN, to: EntryId::MAX, count, consumer: None };
+        let pages = if count == 0 { Vec::new() } else { vec![(page, Ok(rows))] };
+        (facts, GroupDetail { name, consumers: Some(Ok(consumers)), summary: None, pages })
     }
 
     fn consumers(&self, group: &Table) -> Vec<ConsumerFacts> {

@@ -52,7 +52,7 @@ impl Scene {
         let effects = update(&mut self.app, msg, now);
         for effect in &effects {
             if let Effect::Plan { request, .. } = effect {
-                self.request = request.clone();
+                self.request = (**request).clone();
             }
         }
         effects

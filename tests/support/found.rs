@@ -35,11 +35,16 @@ impl fmt::Display for FoundServer {
 }
 
 /// Every different server at hand, sorted by flavor and version: on `PATH`, and in the sub-folders
-/// of `PELWATCH_TEST_SERVERS` (by default `pelwatch/servers` in the user's cache folder).
+/// of `PELWATCH_TEST_SERVERS` (by default `pelwatch/servers` in the user's cache folder). Or the one
+/// at `PELWATCH_TEST_ONLY` and no other: `scripts/matrix` runs each version alone.
 ///
 /// # Panics
 /// When there is none.
 pub fn found_servers() -> Vec<FoundServer> {
+    if let Some(only) = set("PELWATCH_TEST_ONLY") {
+        let found = identify("only".to_owned(), only.clone());
+        return vec![found.unwrap_or_else(|| panic!("{} is no server that runs here", only.display()))];
+    }
     let path = env::var_os("PATH").unwrap_or_default();
     let on_path = env::split_paths(&path).map(|folder| ("PATH".to_owned(), folder));
     let fetched = sub_folders(&servers_folder()).into_iter();
@@ -62,8 +67,26 @@ pub fn found_servers() -> Vec<FoundServer> {
     found
 }
 
+/// The server with the newest command set, for a test of what came with `least`. None where `PELWATCH_TEST_ONLY` names an older
+/// one, which is said; without it an old server alone is no excuse.
+///
+/// # Panics
+/// When every server at hand is older, and no single one was asked for.
+pub fn newest_from(least: (u32, u32, u32)) -> Option<FoundServer> {
+    let newest = found_servers().into_iter().max_by_key(FoundServer::compat)?;
+    if newest.compat() >= least {
+        return Some(newest);
+    }
+    assert!(set("PELWATCH_TEST_ONLY").is_some(), "this needs a server from {least:?} on, and there is only {newest}");
+    println!("nothing to test on {newest}: this came with {least:?}");
+    None
+}
+
+fn set(name: &str) -> Option<PathBuf> {
+    env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
 fn servers_folder() -> PathBuf {
-    let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     set("PELWATCH_TEST_SERVERS").unwrap_or_else(|| {
         let home_cache = || set("HOME").unwrap_or_default().join(".cache");
         set("XDG_CACHE_HOME").unwrap_or_else(home_cache).join("pelwatch/servers")

@@ -2,13 +2,14 @@
 //! conditions.
 #![allow(dead_code, unused_imports, clippy::unwrap_used, clippy::expect_used)]
 
+pub mod fake;
 mod found;
 mod servers;
 
 use std::thread;
 use std::time::{Duration, Instant};
 
-pub use found::{FoundServer, found_servers};
+pub use found::{FoundServer, found_servers, newest_from};
 pub use servers::TestServer;
 
 /// Runs `test` against a fresh server of each version at hand, and says which on stdout.

@@ -1,6 +1,6 @@
 //! The tree of consumers: what each holds, how old it is, when the consumer was last seen.
 
-use super::{Column, Line, Span, Table, TableRow, Tone, around, bold, heat, span, spark};
+use super::{Column, Line, Span, Table, TableRow, Tone, around, bold, heat, overview::count_words, span, spark};
 use crate::{
     app::{
         App, Pane,
@@ -50,7 +50,9 @@ pub fn view(app: &App, stream: &StreamState, group: &GroupState, now: Now) -> (T
     let (rows, index, hidden) = around(rows, picked, usize::from(app.size.1).max(10));
     let mut held: BTreeMap<Option<&Name>, Vec<i64>> = BTreeMap::new();
     for row in &group.pel.rows {
-        held.entry(row.owner.as_ref()).or_default().extend(row.idle_ms.map(|ms| aged(ms, group.pel.at, now.mono)));
+        held.entry(row.owner.as_ref())
+            .or_default()
+            .extend(row.idle_known_ms().map(|ms| aged(ms, group.pel.at, now.mono)));
     }
     let table_rows = rows
         .iter()
@@ -70,8 +72,10 @@ pub fn view(app: &App, stream: &StreamState, group: &GroupState, now: Now) -> (T
         hidden,
     };
     let holders = group.holders().map_or("?".to_owned(), |holders| holders.to_string());
-    let mut number =
-        vec![bold(group.facts.consumers.to_string(), Tone::Plain), span(format!(", {holders} holding"), Tone::Dim)];
+    let mut number = vec![
+        bold(count_words(group.facts.consumers_known()), Tone::Plain),
+        span(format!(", {holders} holding"), Tone::Dim),
+    ];
     // the longer a list, the more rarely it is taken
     let list_age_ms = now.mono.since(group.consumers_at) as i64;
     if group.facts.consumers > MANY_CONSUMERS && group.consumers.is_some() && list_age_ms > LIST_MS {
@@ -167,7 +171,7 @@ fn entry_row(
     with_inactive: bool,
     now: Mono,
 ) -> TableRow {
-    let idle = row.idle_ms.map(|ms| aged(ms, group.pel.at, now));
+    let idle = row.idle_known_ms().map(|ms| aged(ms, group.pel.at, now));
     let fate = match stream.has_entry(row.id) {
         Some(false) => span("gone", Tone::Critical),
         _ if row.id > group.facts.cursor => span("ahead", Tone::Info),
@@ -177,9 +181,13 @@ fn entry_row(
     let mut cells = vec![
         if marked { bold(format!("● {}", row.id), Tone::Accent) } else { span(row.id.to_string(), Tone::Plain) },
         fate,
-        idle.map_or(span("free", Tone::Warn), |ms| span(age(ms), heat(ms))),
+        match idle {
+            Some(ms) => span(age(ms), heat(ms)),
+            None if row.owner.is_some() => span("?", Tone::Warn),
+            None => span("free", Tone::Warn),
+        },
         span("", Tone::Dim),
-        deliveries(row.deliveries),
+        deliveries(row),
     ];
     if with_inactive {
         cells.push(span("", Tone::Dim));
@@ -189,8 +197,10 @@ fn entry_row(
 }
 
 /// A delivery count, or the word for one that is none (XNACK FATAL; below 8.8 one more claim makes it negative).
-pub fn deliveries(count: i64) -> Span {
+pub fn deliveries(row: &PendingRow) -> Span {
+    let count = row.deliveries;
     match count {
+        0 if !row.is_told() => span("?", Tone::Warn),
         FATAL_DELIVERIES => bold("FATAL", Tone::Critical),
         ..0 => span("odd", Tone::Warn),
         0..=1 => span(format!("×{count}"), Tone::Dim),

@@ -2,7 +2,7 @@
 
 use super::{
     Line, Series, SymptomsView, Table, Tone, bold, census, chart, consumers,
-    overview::{fault_words, is_old, lag_cell, oldest_cell},
+    overview::{count_words, fault_words, is_old, lag_cell, oldest_cell},
     span, strip, symptoms,
 };
 use crate::{
@@ -133,7 +133,10 @@ fn numbers(app: &App, stream: &StreamState, group: &GroupState, now: Now) -> Lin
     }
     let oldest = oldest_cell(group, now);
     line.push(span("  pending ", Tone::Dim));
-    line.push(bold(group.facts.pending.to_string(), if group.facts.pending == 0 { Tone::Dim } else { oldest.tone }));
+    line.push(bold(
+        count_words(group.facts.pending_known()),
+        if group.facts.pending == 0 { Tone::Dim } else { oldest.tone },
+    ));
     if group.facts.pending > 0 {
         line.push(span("  oldest ", Tone::Dim));
         line.push(bold(oldest.text, oldest.tone));

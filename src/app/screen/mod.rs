@@ -191,7 +191,11 @@ pub fn spark(values: &[Option<i64>]) -> String {
         .map(|value| match value {
             None => ' ',
             Some(value) if *value <= 0 => BARS[0],
-            Some(value) => BARS[((value * 7 + most - 1) / most).clamp(1, 7) as usize],
+            // in 128 bits: other servers send counts up to the end of 64
+            Some(value) => {
+                let (value, most) = (i128::from(*value), i128::from(most));
+                BARS[((value * 7 + most - 1) / most).clamp(1, 7) as usize]
+            }
         })
         .collect()
 }

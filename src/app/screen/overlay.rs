@@ -212,7 +212,7 @@ fn entry(app: &App, id: EntryId, key: &Name, payload: Option<&EntryPayload>, now
         let state = match row {
             Some(row) => {
                 let owner = row.owner.as_ref().map_or("nobody (released)".to_owned(), Name::shown);
-                let idle = row.idle_ms.map(|ms| aged(ms, group.pel.at, now.mono));
+                let idle = row.idle_known_ms().map(|ms| aged(ms, group.pel.at, now.mono));
                 vec![
                     span("pending       ", Tone::Dim),
                     span(format!("held by {owner}, "), Tone::Plain),
@@ -220,7 +220,7 @@ fn entry(app: &App, id: EntryId, key: &Name, payload: Option<&EntryPayload>, now
                         span(format!("delivered {} ago", age(ms)), heat(ms))
                     }),
                     span(", deliveries ", Tone::Plain),
-                    deliveries(row.deliveries),
+                    deliveries(row),
                 ]
             }
             None if id > group.facts.cursor => {

@@ -2,7 +2,7 @@
 
 use super::{Column, Line, SymptomItem, Table, TableRow, Tone, around, bold, heat, rate, span, spark, symptoms};
 use crate::{
-    app::{App, overview::Row},
+    app::{App, LinkState, overview::Row},
     core::{
         history::History,
         lag::LagKind,
@@ -85,7 +85,7 @@ pub fn view(app: &App, now: Now) -> OverviewView {
         selected: (all > 0).then_some(index),
         hidden,
     };
-    let (picked_title, items, note) = picked.map_or((Vec::new(), Vec::new(), String::new()), |row| details(&row));
+    let (picked_title, items, note) = picked.map_or((Vec::new(), Vec::new(), String::new()), |row| details(app, &row));
     OverviewView { title, number, table, empty, picked: picked_title, items, note }
 }
 
@@ -140,7 +140,8 @@ pub fn fault_words(stream: &StreamState, group: &GroupState) -> Option<String> {
         (.., Some(fault)) => Some(said("XINFO STREAM", fault)),
         _ => {
             let pel = group.pel_fault.as_ref().map(|fault| said("XPENDING", fault));
-            pel.or_else(|| group.consumers_fault.as_ref().map(|fault| said("XINFO CONSUMERS", fault)))
+            let consumers = || group.consumers_fault.as_ref().map(|fault| said("XINFO CONSUMERS", fault));
+            pel.or_else(consumers).or_else(|| group.doubt().map(str::to_owned))
         }
     }
 }
@@ -177,7 +178,7 @@ fn table_row(app: &App, row: &Row, now: Now) -> TableRow {
     cells.push(name(group.name().shown()));
     cells.push(lag_cell(group));
     cells.push(span(lag_spark(&group.history), Tone::Accent));
-    cells.push(count_cell(group.facts.pending));
+    cells.push(count_cell(group.facts.pending_known()));
     cells.push(oldest_cell(group, now));
     cells.push(active_cell(app, group, now));
     cells.push(span(rate(rates.added), Tone::Dim));
@@ -247,8 +248,18 @@ fn lag_spark(history: &History) -> String {
     spark(&values)
 }
 
-fn count_cell(count: i64) -> Span {
-    span(count.to_string(), if count == 0 { Tone::Dim } else { Tone::Heat(0) })
+fn count_cell(count: Option<i64>) -> Span {
+    let tone = match count {
+        Some(0) => Tone::Dim,
+        Some(_) => Tone::Heat(0),
+        None => Tone::Warn,
+    };
+    span(count_words(count), tone)
+}
+
+/// A count of the server, or `?` where it cannot be true.
+pub fn count_words(count: Option<i64>) -> String {
+    count.map_or("?".to_owned(), |n| n.to_string())
 }
 
 /// The longest idle time of a pending entry; `≥` in front when only a part of the PEL is known.
@@ -269,12 +280,12 @@ pub fn oldest_cell(group: &GroupState, now: Now) -> Span {
 }
 
 fn active_cell(app: &App, group: &GroupState, now: Now) -> Span {
-    let total = group.facts.consumers;
+    let total = count_words(group.facts.consumers_known());
     let Some(consumers) = &group.consumers else { return span(format!("?/{total}"), Tone::Dim) };
     let limit = group.gone_after_ms(&app.store.settings);
     let passed = now.mono.since(group.consumers_at) as i64;
-    let active = consumers.iter().filter(|consumer| consumer.idle_ms + passed <= limit).count();
-    span(format!("{active}/{total}"), if active == 0 && total > 0 { Tone::Plain } else { Tone::Dim })
+    let active = consumers.iter().filter(|consumer| consumer.idle_ms.saturating_add(passed) <= limit).count();
+    span(format!("{active}/{total}"), if active == 0 && group.facts.consumers > 0 { Tone::Plain } else { Tone::Dim })
 }
 
 fn drain_cell(group: &GroupState) -> Span {
@@ -320,8 +331,12 @@ fn why_no_group(stream: &StreamState) -> String {
     }
 }
 
-fn details(row: &Row) -> (Line, Vec<SymptomItem>, String) {
+fn details(app: &App, row: &Row) -> (Line, Vec<SymptomItem>, String) {
     let Some(group) = row.group else {
+        let never = row.stream.state == RowState::Loading;
+        if let (true, LinkState::Down { why, .. }) = (never, &app.link) {
+            return (vec![bold(row.stream.key.shown(), Tone::Plain)], Vec::new(), format!("Not answered yet: {why}."));
+        }
         let items = row.stream.findings.iter().map(|finding| symptoms::item(finding, false)).collect();
         return (vec![bold(row.stream.key.shown(), Tone::Plain)], items, why_no_group(row.stream));
     };

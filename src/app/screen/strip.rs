@@ -1,6 +1,6 @@
 //! The strip in its three zooms.
 
-use super::{Line, Span, Tone, bold, heat, span};
+use super::{Line, Span, Tone, bold, heat, overview::count_words, span};
 use crate::{
     app::{
         App, Pane, Zoom,
@@ -56,14 +56,16 @@ pub fn lines(app: &App, stream: &StreamState, group: &GroupState, now: Now) -> V
 /// Retained entries by state, as a bar: what is behind the cursor and done, what is pending, what is still to come.
 fn proportions(stream: &StreamState, facts: &StreamFacts, group: &GroupState, room: usize) -> Line {
     let room = room.saturating_sub(1).max(4) as i64;
-    let (Some(waiting), true) = (group.lag.value, facts.length > 0) else { return Line::new() };
+    let (Some(waiting), Some(held), true) = (group.lag.value, group.facts.pending_known(), facts.length > 0) else {
+        return Line::new();
+    };
     let waiting = waiting.clamp(0, facts.length);
-    let pending = held_behind(stream, group)
-        .map_or(group.facts.pending, |(there, unsure)| there + unsure)
-        .clamp(0, facts.length - waiting);
+    let pending =
+        held_behind(stream, group).map_or(held, |(there, unsure)| there + unsure).clamp(0, facts.length - waiting);
     let acked = facts.length - waiting - pending;
     // whatever there is shows: a single entry of a million still gets a cell
-    let cells = |n: i64| if n == 0 { 0 } else { (n * room / facts.length).max(1) };
+    let cells =
+        |n: i64| if n == 0 { 0 } else { (i128::from(n) * i128::from(room) / i128::from(facts.length)).max(1) as i64 };
     let (pending_cells, new_cells) = (cells(pending), cells(waiting));
     let acked_cells = (room - pending_cells - new_cells).max(i64::from(acked > 0));
     let run = |glyph: &str, n: i64, tone| span(glyph.repeat(n.max(0) as usize), tone);
@@ -318,8 +320,8 @@ fn counts(stream: &StreamState, facts: &StreamFacts, group: &GroupState) -> Line
         line.push(span(format!("   ✓ {least}{acked} acked{mark}"), Tone::Dim));
     }
     line.push(span(
-        format!("   ◆ {} pending", group.facts.pending),
-        if group.facts.pending > 0 { Tone::Heat(1) } else { Tone::Dim },
+        format!("   ◆ {} pending", count_words(group.facts.pending_known())),
+        if group.facts.pending != 0 { Tone::Heat(1) } else { Tone::Dim },
     ));
     line.push(span(format!("   · {} new", group.lag.text()), Tone::New));
     if let Some(reason) = group.lag.reason {

@@ -62,7 +62,7 @@ pub struct Tally {
     pub tries: [i64; TRIES.len()],
     /// Entries given up for good (delivery count 2^63-1; 8.8+).
     pub fatal: i64,
-    /// Entries that nobody holds, which have no age (8.8+).
+    /// Entries that nobody holds, which have no age (8.8+). Entries of which the server does not tell age or count are in no class.
     pub released: i64,
     /// The highest delivery count, given-up entries left out.
     pub most: Option<i64>,
@@ -130,12 +130,14 @@ impl Tally {
         let mut old = Vec::new();
         for row in rows {
             self.walked += 1;
-            if row.deliveries == FATAL_DELIVERIES {
-                self.fatal += 1;
-            } else {
-                let class = TRIES.iter().rposition(|from| row.deliveries >= *from).unwrap_or(0);
-                self.tries[class] += 1;
-                self.most = self.most.max(Some(row.deliveries));
+            match row.deliveries_known() {
+                Some(FATAL_DELIVERIES) => self.fatal += 1,
+                Some(deliveries) => {
+                    let class = TRIES.iter().rposition(|from| deliveries >= *from).unwrap_or(0);
+                    self.tries[class] += 1;
+                    self.most = self.most.max(Some(deliveries));
+                }
+                None => {}
             }
             if row.deliveries > 1
                 && (self.worst.len() < WORST || self.worst.last().is_some_and(|(least, _)| row.deliveries > *least))
@@ -144,10 +146,10 @@ impl Tally {
                 self.worst.sort_by_key(|(deliveries, id)| (std::cmp::Reverse(*deliveries), *id));
                 self.worst.truncate(WORST);
             }
-            let Some(idle) = row.idle_ms else {
+            if row.owner.is_none() {
                 self.released += 1;
-                continue;
-            };
+            }
+            let Some(idle) = row.idle_known_ms() else { continue };
             let since = (at.0 as i64).saturating_sub(idle);
             let age = (self.begun.0 as i64).saturating_sub(since);
             self.ages[AGES_MS.iter().position(|below| age < *below).unwrap_or(AGES_MS.len())] += 1;

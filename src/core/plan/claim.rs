@@ -353,7 +353,7 @@ pub fn give_back(ask: &ClaimAsk, moved: &[PendingRow], passed_ms: i64) -> Vec<Ve
         .iter()
         .filter_map(|row| {
             let owner = row.owner.as_ref()?;
-            let (id, idle) = (row.id.to_string(), (row.idle_ms? + passed_ms).to_string());
+            let (id, idle) = (row.id.to_string(), row.idle_ms?.saturating_add(passed_ms).to_string());
             let count = row.deliveries.to_string();
             let tail: [&[u8]; 5] = [b"IDLE", idle.as_bytes(), b"RETRYCOUNT", count.as_bytes(), b"JUSTID"];
             let mut command =

@@ -38,6 +38,24 @@ struct Beginning {
     max_deleted: Known<EntryId>,
 }
 
+/// The oldest of all, searched for before the rows are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum First {
+    /// Not found so far.
+    #[default]
+    Open,
+    /// This one.
+    Is(Old),
+    /// It was found, and left the PEL since: the next oldest is not known.
+    Left,
+}
+
+impl First {
+    fn known(self) -> Option<Old> {
+        if let Self::Is(old) = self { Some(old) } else { None }
+    }
+}
+
 /// The walks over one group's PEL.
 #[derive(Clone, Debug, Default)]
 pub struct Census {
@@ -45,8 +63,8 @@ pub struct Census {
     pub done: Option<Tally>,
     /// The one under way.
     pub walking: Option<Tally>,
-    /// The entry that the one under way found to be the oldest of all before it reads the rows, or that it is not any more.
-    first: Option<Option<Old>>,
+    /// What the one under way found before it reads the rows.
+    first: First,
     /// Group and stream when the one under way began, and the last complete one.
     walking_from: Option<Beginning>,
     done_from: Option<Beginning>,
@@ -91,7 +109,7 @@ impl Census {
         };
         let mut ids = of(&self.done, LOOKED_AT);
         ids.extend(of(&self.walking, 1));
-        ids.extend(self.first.flatten().map(|old| old.id));
+        ids.extend(self.first.known().map(|old| old.id));
         // those delivered most often, so that they are named while they are pending
         ids.extend(self.shown().iter().flat_map(|tally| &tally.worst).map(|(_, id)| *id));
         ids.sort_unstable();
@@ -171,6 +189,7 @@ impl Store {
             if let Some(left) = self.walked.take().and_then(|(key, group)| self.group_mut(&key, &group)) {
                 left.census.walking = None;
                 left.census.walking_from = None;
+                left.census.first = First::Open;
             }
             self.walked = walked;
         }
@@ -187,11 +206,13 @@ impl Store {
         }
         let from = *census.walking_from.get_or_insert(from);
         if tally.ended.is_none() {
-            census.first = census.first.or(tally.first.map(Some));
+            if let (First::Open, Some(found)) = (census.first, tally.first) {
+                census.first = First::Is(found);
+            }
             census.walking = Some(tally);
             return;
         }
-        census.first = None;
+        census.first = First::Open;
         census.walking_from = None;
         census.round = census.round.wrapping_add(1);
         census.walking = None;
@@ -224,9 +245,8 @@ impl GroupState {
             let left = tally.oldest.iter().take_while(|old| has_left(pel, **old)).count();
             tally.oldest.drain(..left);
         }
-        let first = self.census.first.flatten();
-        if first.is_some_and(|old| has_left(pel, old)) {
-            self.census.first = Some(None);
+        if self.census.first.known().is_some_and(|old| has_left(pel, old)) {
+            self.census.first = First::Left;
         }
     }
 
@@ -234,7 +254,7 @@ impl GroupState {
     /// was read again with them.
     pub(super) fn oldest_of_census(&self) -> Option<(i64, EntryId)> {
         let done = self.census.done.as_ref().and_then(|done| done.oldest.first().copied());
-        let old = done.or(self.census.first.flatten())?;
+        let old = done.or(self.census.first.known())?;
         let row = self.pel.row(old.id).filter(|row| self.pel.is_known(row.id))?;
         Some((row.idle_ms?, row.id))
     }

@@ -1,6 +1,6 @@
 //! Folding a sample into the store: the only place that changes it.
 
-use super::{Discovery, GroupState, HISTORY_BYTES, RowState, Store, StreamState, Trims, vanished};
+use super::{Discovery, GroupState, HISTORY_BYTES, RowState, Store, StreamState, Trims, doubt, vanished};
 use crate::core::{
     event::Event,
     known::Known,
@@ -83,7 +83,12 @@ impl Store {
         stream.apart = stream.at < at || !sample.consistent;
         if stream.is_ok() {
             match sample.groups {
-                Ok(groups) => self.fold_groups(&mut stream, groups, &sample.ranges, at, now, full),
+                Ok(mut groups) => {
+                    if sample.consistent {
+                        doubt::compare(&mut groups, &sample.details);
+                    }
+                    self.fold_groups(&mut stream, groups, &sample.ranges, at, now, full);
+                }
                 Err(Fault::Missing) => self.lose_stream(&mut stream, Fault::Missing, now),
                 Err(fault) => stream.groups_fault = Some(fault),
             }
@@ -149,7 +154,7 @@ impl Store {
     fn lose_stream(&mut self, stream: &mut StreamState, fault: Fault, now: Now) {
         let was_there = stream.is_ok();
         if was_there && matches!(fault, Fault::Missing | Fault::WrongType) {
-            let held = total(stream.groups.values().map(|group| group.facts.pending));
+            let held = total(stream.groups.values().filter_map(|group| group.facts.pending_known()));
             let text = format!(
                 "{} is gone ({}) with {} entries, {} groups and {} pending",
                 stream.key,
@@ -175,7 +180,10 @@ impl Store {
         let Some(group) = stream.groups.remove(name) else { return };
         let text = format!(
             "group {} of {} is gone; it stood at {} with {} pending",
-            name, stream.key, group.facts.cursor, group.facts.pending
+            name,
+            stream.key,
+            group.facts.cursor,
+            group.facts.pending_known().map_or("an unknown number".to_owned(), |pending| pending.to_string())
         );
         self.tell(Event {
             wall_ms: now.wall_ms,
@@ -360,7 +368,7 @@ impl Store {
         let fault = detail.pages.iter().find_map(|(_, part)| part.as_ref().err());
         if let Some(fault) = fault {
             group.pel_fault = Some(fault.clone());
-        } else if !pages.is_empty() && group.facts.pending > 0 {
+        } else if !pages.is_empty() && group.facts.pending != 0 {
             group.pel.update(at, &pages, group.facts.pending, full);
             group.follow(&held, at);
             group.pel_fault = None;
@@ -423,7 +431,7 @@ impl Store {
 
 /// The rounds of a full reading add up; between ticks of the screen rows grow old.
 fn outdate(stream: &mut StreamState, full: bool) {
-    for group in stream.groups.values_mut().filter(|group| !full && group.facts.pending > 0) {
+    for group in stream.groups.values_mut().filter(|group| !full && group.facts.pending != 0) {
         group.pel.outdate(group.facts.pending);
     }
 }

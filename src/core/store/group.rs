@@ -164,6 +164,17 @@ impl GroupState {
         self.pel.complete.then_some(owners.len())
     }
 
+    /// Why a count of the server is not shown, in words.
+    pub fn doubt(&self) -> Option<&'static str> {
+        let untold = || self.pel.rows.iter().any(|row| !row.is_told());
+        match (self.facts.pending_known(), self.facts.consumers_known()) {
+            (None, _) => Some("the server's count of pending entries cannot be true"),
+            (_, None) => Some("the server's count of consumers cannot be true"),
+            _ if untold() => Some("the server does not tell how often or when entries were delivered"),
+            _ => None,
+        }
+    }
+
     /// Rates over the last seconds.
     pub fn rates(&self) -> Rates {
         self.history.rates(RATE_WINDOW_MS)
@@ -188,7 +199,7 @@ impl GroupState {
     pub fn payload_gone(&self, stream: &StreamState) -> Option<(i64, bool)> {
         if self.pel.is_stale() {
             // entries acknowledged since may be trimmed rightly: rows of then are not held against the stream of now
-            return self.gone.map(|(gone, _)| (gone.min(self.facts.pending), false));
+            return self.gone.map(|(gone, _)| (gone.min(self.facts.pending_known().unwrap_or(i64::MAX)), false));
         }
         if !self.pel.is_fetched() {
             return None;
@@ -227,7 +238,7 @@ impl GroupState {
             .seen_before
             .as_ref()
             .is_some_and(|(facts, _)| facts.first.is_none_or(|first| self.facts.cursor < first));
-        let counted = self.facts.entries_read.value().is_some() || none_behind;
+        let counted = self.facts.entries_read_known().is_some() || none_behind;
         self.skips.is_empty() && self.dropped.is_empty() && counted && self.lost.is_none()
     }
 

@@ -2,6 +2,7 @@
 
 mod census;
 mod cluster;
+mod doubt;
 mod fold;
 mod group;
 mod groups;

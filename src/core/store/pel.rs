@@ -150,13 +150,16 @@ impl Pel {
         &self,
         rows: impl Iterator<Item = &'a PendingRow>,
         value: impl Fn(&PendingRow) -> Option<i64>,
+        is_told: impl Fn(&PendingRow) -> bool,
     ) -> Extreme {
+        let mut all_told = true;
         // the first of equals, so that the id shown is stable
         let found = rows
+            .inspect(|row| all_told &= is_told(row))
             .filter_map(|row| Some((value(row)?, row.id)))
             .reduce(|best, next| if next.0 > best.0 { next } else { best });
         match found {
-            _ if self.complete => Extreme::Exact(found),
+            _ if self.complete && all_told => Extreme::Exact(found),
             Some((value, id)) => Extreme::AtLeast(value, id),
             None => Extreme::Unknown,
         }
@@ -164,23 +167,36 @@ impl Pel {
 
     /// The longest idle time, in milliseconds at the time of the sample. Not that of the oldest id: claims reset idle.
     pub fn oldest_idle(&self) -> Extreme {
-        self.extreme(self.rows.iter(), |row| row.idle_ms)
+        self.extreme(self.rows.iter(), PendingRow::idle_known_ms, told_idle)
     }
 
     /// The same for one consumer.
     pub fn oldest_idle_of(&self, owner: &Name) -> Extreme {
-        self.extreme(self.of(Some(owner)), |row| row.idle_ms)
+        self.extreme(self.of(Some(owner)), PendingRow::idle_known_ms, told_idle)
     }
 
     /// The highest delivery count, given-up entries left out.
     pub fn max_deliveries(&self) -> Extreme {
-        self.extreme(self.rows.iter(), |row| Some(row.deliveries).filter(|n| *n < FATAL_DELIVERIES))
+        self.extreme(self.rows.iter(), counted, told_count)
     }
 
     /// The same for one consumer.
     pub fn max_deliveries_of(&self, owner: &Name) -> Extreme {
-        self.extreme(self.of(Some(owner)), |row| Some(row.deliveries).filter(|n| *n < FATAL_DELIVERIES))
+        self.extreme(self.of(Some(owner)), counted, told_count)
     }
+}
+
+fn counted(row: &PendingRow) -> Option<i64> {
+    row.deliveries_known().filter(|n| *n < FATAL_DELIVERIES)
+}
+
+fn told_count(row: &PendingRow) -> bool {
+    row.is_told() && (row.owner.is_none() || row.deliveries >= 0)
+}
+
+/// One that was released has no idle time to be told.
+fn told_idle(row: &PendingRow) -> bool {
+    row.owner.is_none() || row.idle_known_ms().is_some()
 }
 
 #[cfg(test)]

@@ -52,7 +52,8 @@ pub(super) fn judge(case: &Case) -> Verdict {
     }
     let others = consumers.iter().filter(|other| idle_now(group, other.idle_ms, case.now.mono) <= limit).count() as i64;
     let key = case.stream.key.bytes();
-    let found = gone.iter().take(NAMED).map(|(consumer, idle, oldest)| {
+    let unnamed = gone.len().saturating_sub(NAMED);
+    let found = gone.iter().take(NAMED).enumerate().map(|(index, (consumer, idle, oldest))| {
         let seen = if case.idle_is_attempt { "not seen" } else { "got nothing" };
         let rest = match others {
             0 => "no other consumer is active".to_owned(),
@@ -64,6 +65,12 @@ pub(super) fn judge(case: &Case) -> Verdict {
             if for_long == pending_for { String::new() } else { format!(", the oldest pending for {pending_for}") };
         let text =
             format!("{} holds {}, {seen} for {for_long}{and_oldest}; {rest}", consumer.name, entries(consumer.pending));
+        // the worst one speaks for those that find no place
+        let text = match (index, unnamed) {
+            (0, 1) => format!("{text}; 1 more than the {NAMED} named here is gone"),
+            (0, 2..) => format!("{text}; {unnamed} more than the {NAMED} named here are gone"),
+            _ => text,
+        };
         // an open connection of that name tells that a long job may be running; its absence proves nothing (case 38)
         let connected = case.client_names.is_some_and(|names| names.contains(&consumer.name));
         let text = if connected {

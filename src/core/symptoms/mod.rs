@@ -225,8 +225,10 @@ impl Judgement {
 
 fn judge(case: &Case) -> Judgement {
     let mut judgement = Judgement::default();
+    // nearly every check sets something off against what is pending
+    let counted = case.group.facts.pending_known().is_some();
     for check in CHECKS.iter().filter(|check| case.settings.names(check.about.id)) {
-        match (check.judge)(case) {
+        match if counted { (check.judge)(case) } else { Verdict::NotEnoughData } {
             Verdict::Ok => judgement.quiet.push(check.about.id),
             Verdict::NotEnoughData => judgement.waiting.push(check.about.id),
             Verdict::Found(found) => judgement.findings.extend(found),

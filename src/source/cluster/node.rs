@@ -258,6 +258,8 @@ async fn work(link: Option<Box<Link>>, target: Target, by_ip: Option<Target>, cl
     match link {
         Err(fault) => Done { link: None, answer: Err(fault), started, took: started.elapsed() },
         Ok(mut link) => {
+            // connecting is no burden that would have to be rested from
+            let started = Instant::now();
             let answer = ask(&mut link, &job).await;
             let link = answer.is_ok().then_some(link);
             Done { link, answer, started, took: started.elapsed() }

@@ -101,6 +101,11 @@ impl Planner<'_> {
         let Some(found) = groups.into_iter().find(|one| one.name == *group) else {
             return Ok(Err(format!("{key} has no group {group}")));
         };
+        if found.pending_known().is_none() {
+            return Ok(Err(format!(
+                "the server's count of pending entries of {group} cannot be true: nothing is planned on it"
+            )));
+        }
         let consumers = one.details.into_iter().next().and_then(|detail| detail.consumers);
         let consumers = match consumers {
             Some(Ok(consumers)) => consumers,

@@ -1,0 +1,27 @@
+//! Two replies of one moment that do not agree on a count: neither is believed.
+
+use crate::core::{
+    id::EntryId,
+    model::{GroupFacts, IMPOSSIBLE},
+    sample::GroupDetail,
+};
+
+/// XINFO GROUPS and XPENDING count the same list. Every Redis and Valkey agrees with itself; a fork was seen to send a time for a
+/// count (server-facts 12), which no bound tells from a true one.
+pub(super) fn compare(groups: &mut [GroupFacts], details: &[GroupDetail]) {
+    for detail in details {
+        let Some(group) = groups.iter_mut().find(|group| group.name == detail.name) else { continue };
+        let summed = detail.summary.iter().flatten().map(|summary| summary.total);
+        let whole = detail
+            .pages
+            .iter()
+            .filter(|(page, _)| page.consumer.is_none() && page.from == EntryId::MIN && page.to == EntryId::MAX);
+        let listed = whole.filter_map(|(page, rows)| {
+            let found = rows.as_ref().ok()?.len();
+            (found < page.count).then_some(found as i64)
+        });
+        if summed.chain(listed).any(|count| count != group.pending) {
+            group.pending = IMPOSSIBLE;
+        }
+    }
+}
