@@ -150,7 +150,8 @@ pub fn resolve(inputs: &Inputs) -> Lag {
                     return of(LagKind::Exact, n, None);
                 }
             }
-            None if (1..=most).contains(&n) && !counted_more(count, n) => {
+            // a drift is a rule of family A: of a server that could not be named its word is all there is
+            _ if (1..=most).contains(&n) && !counted_more(count, n) => {
                 return of(
                     LagKind::Reported,
                     n,
