@@ -6,6 +6,7 @@ use super::{
     census::{CensusRequest, Tally},
     cluster::ClusterFacts,
     id::EntryId,
+    known::Known,
     model::{ConsumerFacts, GroupFacts, PendingRow, PendingSummary, ServerFacts, StreamFacts},
     name::Name,
     time::Mono,
@@ -161,6 +162,8 @@ pub struct Sample {
     pub denied: Vec<&'static str>,
     /// What it cost.
     pub cost: Cost,
+    /// What the census has cost since the last tick, beside it.
+    pub walked: Cost,
     /// The cluster's nodes, where all of them are watched.
     pub cluster: Option<ClusterFacts>,
 }
@@ -225,6 +228,8 @@ pub struct CensusSample {
     pub group: Name,
     /// What was counted.
     pub tally: Tally,
+    /// First entry and largest deleted id by which entries were taken to be in the stream or not when the walk began.
+    pub judged_by: (Option<EntryId>, Known<EntryId>),
 }
 
 /// What a step of SCAN found.
@@ -260,12 +265,12 @@ pub struct Cost {
 impl Cost {
     /// Adds another tick's cost.
     pub fn add(&mut self, other: Self) {
-        self.commands += other.commands;
-        self.round_trips += other.round_trips;
-        self.bytes_in += other.bytes_in;
+        self.commands = self.commands.saturating_add(other.commands);
+        self.round_trips = self.round_trips.saturating_add(other.round_trips);
+        self.bytes_in = self.bytes_in.saturating_add(other.bytes_in);
         self.slowest_reply_us = self.slowest_reply_us.max(other.slowest_reply_us);
         self.largest_reply = self.largest_reply.max(other.largest_reply);
-        self.server_us = self.server_us.into_iter().chain(other.server_us).reduce(|one, more| one + more);
+        self.server_us = self.server_us.into_iter().chain(other.server_us).reduce(u64::saturating_add);
     }
 }
 

@@ -146,6 +146,7 @@ fn groups(store: &Store, stream: &StreamState, now: Now) -> Value {
 fn group(store: &Store, stream: &StreamState, group: &GroupState, now: Now) -> Value {
     let facts = &group.facts;
     let sampled_at = sampled_at(group.at, now);
+    let walked = group.census.shown().map(|tally| census(tally, now));
     // ages of values that can be had no more stand still, as on the screen
     let (state, now) = if stream.is_away() { ("error", Now { mono: group.at, ..now }) } else { ("ok", now) };
     let fault = group.pel_fault.as_ref().or(group.consumers_fault.as_ref());
@@ -170,7 +171,7 @@ fn group(store: &Store, stream: &StreamState, group: &GroupState, now: Now) -> V
         "payload_gone": payload_gone(stream, group),
         "oldest_idle": extreme(group.oldest_idle(now.mono), "ms"),
         "max_deliveries": extreme(group.pel.max_deliveries(), "value"),
-        "census": group.census.shown().map(|tally| census(tally, now)),
+        "census": walked,
         "consumers_total": facts.consumers_known(),
         "consumers": group.consumers.as_ref().map(|all| all.iter().map(|one| consumer(group, one, now)).collect::<Vec<_>>()),
         "pel": pel(stream, group, store.settings.pel_limit, now),

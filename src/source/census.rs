@@ -7,12 +7,15 @@ use crate::{
     core::{
         census::{Answer, CensusRequest, Step, Walk},
         name::Name,
-        sample::{CensusSample, Cost, PageRequest, Sample},
+        sample::{Cost, PageRequest, Sample},
     },
 };
 use redis::{Cmd, Value};
 use std::time::Duration;
 use tokio::time::Instant;
+
+/// A walk brings no more bytes a second than this.
+const BYTES_A_SECOND: u64 = 2 << 20;
 
 /// The walk under way, if one is wanted.
 #[derive(Debug)]
@@ -58,7 +61,9 @@ impl Walker {
         let (answer, cost) = source.census(&request.key, &request.group, &step).await?;
         // where the server does not tell its time the wait stands for it, which errs on the safe side
         let spent_us = cost.server_us.unwrap_or(cost.slowest_reply_us);
-        let rest = Duration::from_micros(spent_us.saturating_mul(1_000_000) / request.limits.second_us.max(1));
+        let rest_us = spent_us.saturating_mul(1_000_000) / request.limits.second_us.max(1);
+        // payloads that come along weigh more on the line than on the server
+        let rest = Duration::from_micros(rest_us.max(cost.bytes_in.saturating_mul(1_000_000) / BYTES_A_SECOND));
         self.due = Instant::now() + rest;
         self.owed.add(cost);
         walk.take(&step, answer, spent_us, clock.mono());
@@ -67,11 +72,8 @@ impl Walker {
 
     /// Writes into a tick's sample how far it has come, and what that has cost since the last one.
     pub fn report(&mut self, sample: &mut Sample) {
-        sample.census = self.walk.as_ref().map(|walk| {
-            let CensusRequest { key, group, .. } = walk.request();
-            Box::new(CensusSample { key: key.clone(), group: group.clone(), tally: walk.tally().clone() })
-        });
-        sample.cost.add(std::mem::take(&mut self.owed));
+        sample.census = self.walk.as_ref().map(|walk| Box::new(walk.sample()));
+        sample.walked = std::mem::take(&mut self.owed);
     }
 }
 

@@ -149,6 +149,7 @@ impl World {
             server: request.server.then(|| self.server.clone()),
             denied: Vec::new(),
             cluster: self.cluster.clone(),
+            walked: Cost::default(),
             census: request.census.as_ref().and_then(|asked| self.census(asked, at)),
             cost: Cost {
                 commands: 7,
@@ -178,8 +179,7 @@ impl World {
             };
             walk.take(&step, answer, 50, at);
         }
-        let tally = walk.tally().clone();
-        Some(Box::new(CensusSample { key: asked.key.clone(), group: asked.group.clone(), tally }))
+        Some(Box::new(walk.sample()))
     }
 
     fn stream_sample(&self, wanted: &StreamRequest, at: Mono) -> StreamSample {

@@ -81,7 +81,7 @@ pub fn view(app: &App, key: &Name, name: &Name, now: Now) -> GroupView {
         consumers: consumers.0,
         symptoms: symptoms::view(stream, group, picked),
         lag: chart::series(history, now.mono, usual_ms, |point| point.lag),
-        pending: chart::series(history, now.mono, usual_ms, |point| Some(point.pending)),
+        pending: chart::series(history, now.mono, usual_ms, |point| (point.pending >= 0).then_some(point.pending)),
         span_s: (history.span_ms(chart::SPAN_MS) as f64 / 1000.0).max(60.0),
         pane: app.pane,
         absent: None,

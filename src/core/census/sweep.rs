@@ -28,6 +28,8 @@ pub(super) struct Sweep {
     /// Commands sent, and how many of them took longer than the bound.
     sent: u32,
     over: u32,
+    /// Commands after which it is given up: over a long line entries of one delivery all pass the filter.
+    most: u32,
 }
 
 /// The oldest entries of a consumer, if they are older than this.
@@ -51,7 +53,14 @@ impl Sweep {
         let largest = left.last().map_or(0, |(_, count)| *count);
         let fits = u64::try_from(largest).is_ok_and(|largest| largest <= limits.command_us * ENTRIES_PER_US);
         let worth = pending >= LEAST_SWEPT && (1..=MOST_HOLDERS).contains(&left.len());
-        (fits && worth).then(|| Self { left: left.into(), from: EntryId::MIN, best: None, sent: 0, over: 0 })
+        (fits && worth).then(|| Self {
+            left: left.into(),
+            from: EntryId::MIN,
+            best: None,
+            sent: 0,
+            over: 0,
+            most: holders.len() as u32 * 4 + 100,
+        })
     }
 
     /// What to ask next; `None` when it is over.
@@ -67,7 +76,7 @@ impl Sweep {
     /// Whether holders turned out to cost more than a command may, now and then by a busy moment set aside: what they hold is
     /// read by rows then.
     fn is_too_dear(&self) -> bool {
-        self.over >= MOST_OVER && self.over * 4 > self.sent
+        self.over >= MOST_OVER && self.over * 4 > self.sent || self.sent > self.most
     }
 
     /// Takes rows in.

@@ -3,8 +3,9 @@
 use super::{CensusRequest, Older, Tally, fate, ids, sweep::Sweep};
 use crate::core::{
     id::EntryId,
+    known::Known,
     model::PendingRow,
-    sample::{Fault, PageRequest, Part},
+    sample::{CensusSample, Fault, PageRequest, Part},
     time::Mono,
 };
 use std::collections::VecDeque;
@@ -18,7 +19,7 @@ const MOST_LOOKS: usize = 100;
 /// A reply with payloads stays below this, in bytes.
 const REPLY_BYTES: u64 = 64 * 1024;
 /// Entries larger than this are not looked up at all.
-const LARGE_ENTRY: u64 = 16 * 1024;
+const LARGE_ENTRY: u64 = 4 * 1024;
 /// Of the bound for one command, pages aim at this share in percent, so that a busy moment does not break it.
 const AIM: u64 = 60;
 
@@ -49,6 +50,7 @@ pub enum Answer {
 #[derive(Clone, Debug)]
 pub struct Walk {
     request: CensusRequest,
+    judged_by: (Option<EntryId>, Known<EntryId>),
     sweep: Option<Sweep>,
     from: Option<EntryId>,
     rows: usize,
@@ -67,6 +69,7 @@ impl Walk {
             open: VecDeque::new(),
             absent: Vec::new(),
             tally: Tally::new(request.round, request.pending, now),
+            judged_by: (request.stream.first, request.stream.max_deleted),
             request,
         }
     }
@@ -74,6 +77,12 @@ impl Walk {
     /// What was asked for, with the newest facts.
     pub fn request(&self) -> &CensusRequest {
         &self.request
+    }
+
+    /// What there is to tell: how far it has come.
+    pub fn sample(&self) -> CensusSample {
+        let CensusRequest { key, group, .. } = &self.request;
+        CensusSample { key: key.clone(), group: group.clone(), tally: self.tally.clone(), judged_by: self.judged_by }
     }
 
     /// What was counted.
@@ -113,7 +122,7 @@ impl Walk {
 
     /// Takes an answer in, read at `at`, that cost the server `spent_us`.
     pub fn take(&mut self, step: &Step, answer: Answer, spent_us: u64, at: Mono) {
-        self.tally.server_us += spent_us;
+        self.tally.server_us = self.tally.server_us.saturating_add(spent_us);
         self.tally.slowest_us = self.tally.slowest_us.max(spent_us);
         match (step, answer) {
             (Step::Page(page), Answer::Page(Ok(rows))) => self.take_page(page, &rows, spent_us, at),

@@ -24,6 +24,8 @@ const BACKGROUND_REST_MS: u64 = 300_000;
 const REST_TIMES: u64 = 2;
 /// When none of the oldest entries is left that the last walk found, the next one may begin so soon.
 const SPENT_REST_MS: u64 = 10_000;
+/// A summary older than this does not tell what its holders have now, in milliseconds.
+const SUMMARY_MS: u64 = 5_000;
 /// Oldest entries of the last walk that each tick looks at.
 const LOOKED_AT: usize = 3;
 /// An entry that was read twice cannot be timed better than this, in milliseconds: a reply takes its time to come.
@@ -81,6 +83,13 @@ impl Census {
         self.done.as_ref().or(self.walking.as_ref())
     }
 
+    /// The walk under way is not gone on with.
+    fn leave(&mut self) {
+        self.walking = None;
+        self.walking_from = None;
+        self.first = First::Open;
+    }
+
     /// None so far, of a group first seen at `at`.
     pub(super) fn new(at: Mono) -> Self {
         Self { round: at.0, ..Self::default() }
@@ -126,7 +135,10 @@ impl Store {
             return None;
         }
         let wanted = |stream: &StreamState, group: &GroupState, seen: i64, rest_ms: u64| {
-            let is_there = stream.state == RowState::Ok && group.fault.is_none() && group.pel_fault.is_none();
+            let is_there = stream.state == RowState::Ok
+                && stream.facts.is_some()
+                && group.fault.is_none()
+                && group.pel_fault.is_none();
             let prepared = group.facts.pending < SWEPT_FROM || !self.can_filter() || group.summary.is_some();
             is_there
                 && prepared
@@ -138,7 +150,7 @@ impl Store {
             && let Some((stream, group)) = self.group(key, group)
             && wanted(stream, group, SEEN_IN_FOCUS, REST_MS)
         {
-            return self.request_of(stream, group);
+            return self.request_of(stream, group, now);
         }
         let focused = |stream: &StreamState, group: &GroupState| matches!(focus, Focus::Group { key, group: name, .. } if *key == stream.key && name == group.name());
         let due = |(stream, group): &(&StreamState, &GroupState)| {
@@ -148,17 +160,17 @@ impl Store {
         };
         let begun = self.walked.as_ref().and_then(|(key, group)| self.group(key, group));
         if let Some((stream, group)) = begun.filter(|found| due(found) && found.1.census.walking.is_some()) {
-            return self.request_of(stream, group);
+            return self.request_of(stream, group, now);
         }
         let order = |group: &GroupState| {
             let ended = group.census.done.as_ref().and_then(|done| done.ended);
             (ended, group.facts.pending)
         };
         let (stream, group) = self.groups().filter(due).min_by_key(|(_, group)| order(group))?;
-        self.request_of(stream, group)
+        self.request_of(stream, group, now)
     }
 
-    fn request_of(&self, stream: &StreamState, group: &GroupState) -> Option<CensusRequest> {
+    fn request_of(&self, stream: &StreamState, group: &GroupState, now: Mono) -> Option<CensusRequest> {
         Some(CensusRequest {
             key: stream.key.clone(),
             group: group.name().clone(),
@@ -166,7 +178,7 @@ impl Store {
             pending: group.facts.pending,
             stream: stream.facts.clone()?,
             entry_bytes: stream.entry_bytes,
-            holders: self.holders_of(group),
+            holders: self.holders_of(group, now),
             limits: self.settings.census,
         })
     }
@@ -176,37 +188,41 @@ impl Store {
         self.server.version_numbers().is_some_and(|version| version >= (6, 2))
     }
 
-    fn holders_of(&self, group: &GroupState) -> Vec<(Name, i64)> {
-        let summary = group.summary.as_ref().filter(|_| self.can_filter() && group.census.walking.is_none());
+    fn holders_of(&self, group: &GroupState, now: Mono) -> Vec<(Name, i64)> {
+        // counts of long ago would not bound what the filter costs
+        let new = now.since(group.summary_at) < SUMMARY_MS;
+        let summary = group.summary.as_ref().filter(|_| new && self.can_filter() && group.census.walking.is_none());
         summary.map_or(Vec::new(), |summary| summary.holders.clone())
     }
 
     pub(super) fn fold_census(&mut self, found: CensusSample, at: Mono) {
-        let CensusSample { key, group, tally } = found;
+        let CensusSample { key, group, tally, judged_by } = found;
         let walked = Some((key, group));
         if self.walked != walked {
             // a walk that was left is not gone on with
             if let Some(left) = self.walked.take().and_then(|(key, group)| self.group_mut(&key, &group)) {
-                left.census.walking = None;
-                left.census.walking_from = None;
-                left.census.first = First::Open;
+                left.census.leave();
             }
             self.walked = walked;
         }
         let Some((key, name)) = self.walked.clone() else { return };
         let Some(stream) = self.streams.get_mut(&key) else { return };
-        let (first, max_deleted) =
-            stream.facts.as_ref().map_or((None, Known::Undetermined), |facts| (facts.first, facts.max_deleted));
+        // what the walk was begun with: the stream may be another one by now
+        let (first, max_deleted) = judged_by;
         let Some(group) = stream.groups.get_mut(&name) else { return };
         let from = Beginning {
             pending: group.facts.pending_known(),
-            read: group.facts.entries_read.value(),
+            read: group.facts.entries_read_known(),
             first,
             max_deleted,
         };
         let census = &mut group.census;
         if census.round != tally.round {
             return;
+        }
+        if census.walking.as_ref().is_some_and(|walking| walking.begun != tally.begun) {
+            // begun again after the connection was lost
+            census.leave();
         }
         let from = *census.walking_from.get_or_insert(from);
         if tally.ended.is_none() {
@@ -241,7 +257,7 @@ impl GroupState {
     pub(super) fn check_census(&mut self) {
         if self.pel.complete {
             self.census.done = None;
-            self.census.walking = None;
+            self.census.leave();
             return;
         }
         let pel = &self.pel;
@@ -268,10 +284,13 @@ impl GroupState {
     pub(super) fn gone_by_census(&self, stream: &StreamState) -> Option<(i64, bool)> {
         let (done, begun) = (self.census.done.as_ref()?, self.census.done_from.as_ref()?);
         let facts = stream.facts.as_ref()?;
-        let delivered = self.facts.entries_read.value()?.checked_sub(begun.read?).filter(|n| *n >= 0)?;
+        let delivered = self.facts.entries_read_known()?.checked_sub(begun.read?).filter(|n| *n >= 0)?;
         let left = begun.pending?.saturating_add(delivered).saturating_sub(self.facts.pending_known()?);
         let untrimmed = (facts.first, facts.max_deleted) == (begun.first, begun.max_deleted);
-        Some((done.gone.saturating_sub(left.max(0)).max(0), done.unsure == 0 && left == 0 && untrimmed))
+        Some((
+            done.gone.saturating_sub(left.max(0)).max(0),
+            done.unsure == 0 && left == 0 && untrimmed && !stream.apart,
+        ))
     }
 
     /// The longest idle time of an entry of one consumer at `now`, in milliseconds.
@@ -292,16 +311,17 @@ impl GroupState {
         self.pel.max_deliveries_of(name).value().max(held.map(|held| held.deliveries))
     }
 
-    /// What a consumer held when the last walk was made, if nothing can have changed since: it was given nothing later, and
-    /// holds as much as then.
+    /// What a consumer held when the last walk was made, if nothing can have changed since: by a list taken after the walk it
+    /// was not seen later, and holds as much as then.
     pub fn held_of_census(&self, name: &Name) -> Option<Held> {
         let done = self.census.done.as_ref()?;
         let held = *done.holders.as_ref()?.get(name)?;
         let consumers = self.consumers.as_ref()?;
         let consumer = &consumers[consumers.binary_search_by(|consumer| consumer.name.cmp(name)).ok()?];
-        let got_ms = consumer.inactive_ms.value().filter(|ms| *ms >= 0).unwrap_or(consumer.idle_ms);
-        let got_at = (self.consumers_at.0 as i64).saturating_sub(got_ms);
-        (consumer.pending == held.entries && got_at < done.begun.0 as i64).then_some(held)
+        // `idle`, not `inactive`: a read of its history delivers what it holds again, and resets the first one only (7.2+)
+        let seen_at = (self.consumers_at.0 as i64).saturating_sub(consumer.idle_ms);
+        let listed = done.ended.is_some_and(|ended| self.consumers_at >= ended);
+        (listed && consumer.pending == held.entries && seen_at < done.begun.0 as i64).then_some(held)
     }
 }
 

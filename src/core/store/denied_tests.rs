@@ -72,4 +72,13 @@ fn refused_details_are_asked_for_rarely_and_blank_nothing_else() {
     let (_, group) = store.group(&key(), &Name::from("g")).unwrap();
     assert_eq!((group.holders(), group.oldest_idle(fake.now)), (None, Extreme::Unknown));
     assert_eq!((group.facts.pending, group.lag.kind), (2, LagKind::Exact));
+    // once it is allowed it is seen within half a minute, however rarely the group's turn comes
+    for second in (7..42).step_by(7) {
+        fake.now = Mono(20_000 + second * 1000);
+        let request = store.wants(&on_screen("g"), fake.now);
+        let sample = fake.answer(&request);
+        store.fold(sample, None, Now { mono: fake.now, wall_ms: 0 }, false);
+    }
+    let (_, group) = store.group(&key(), &Name::from("g")).unwrap();
+    assert_eq!((group.holders(), group.pel.rows.len(), &group.pel_fault), (Some(1), 2, &None));
 }

@@ -260,9 +260,9 @@ impl Fake {
             };
             walk.take(&step, answer, 500, self.now);
         }
-        let tally = walk.tally().clone();
+        let sample = walk.sample();
         self.walk = Some(walk);
-        Some(Box::new(CensusSample { key: asked.key.clone(), group: asked.group.clone(), tally }))
+        Some(Box::new(sample))
     }
 
     /// One tick of a watcher, a second after the last.

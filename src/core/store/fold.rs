@@ -32,9 +32,10 @@ impl Store {
         self.server.cluster |= sample.cluster.is_some() || sample.streams.iter().any(led_on);
         self.cluster = sample.cluster.or(self.cluster.take());
         self.denied.extend(sample.denied);
-        self.last_cost = sample.cost;
-        self.total_cost.add(sample.cost);
         self.share.learn(sample.streams.len(), sample.cost);
+        self.last_cost = sample.cost;
+        self.last_cost.add(sample.walked);
+        self.total_cost.add(self.last_cost);
         for stream in sample.streams {
             self.fold_stream(stream, sample.at, now, full);
         }
@@ -74,11 +75,13 @@ impl Store {
                 stream.facts = None;
                 stream.window = Window::default();
                 stream.facts_fault = Some(fault);
+                stream.refused_at = Some(at);
             }
             Err(fault) => self.lose_stream(&mut stream, fault, now),
         }
         if let Some((_, range)) = sample.ranges.last() {
             stream.range_fault = range.as_ref().err().cloned();
+            stream.range_refused_at = stream.range_fault.as_ref().map(|_| at);
         }
         stream.apart = stream.at < at || !sample.consistent;
         if stream.is_ok() {
@@ -351,7 +354,10 @@ impl Store {
                 group.consumers_at = at;
                 group.consumers_fault = None;
             }
-            Some(Err(fault)) => group.consumers_fault = Some(fault),
+            Some(Err(fault)) => {
+                group.consumers_fault = Some(fault);
+                group.consumers_refused_at = Some(at);
+            }
             None => {}
         }
         match detail.summary {
@@ -360,7 +366,10 @@ impl Store {
                 group.summary = Some(summary);
                 group.summary_at = at;
             }
-            Some(Err(fault)) => group.pel_fault = Some(fault),
+            Some(Err(fault)) => {
+                group.pel_fault = Some(fault);
+                group.pel_refused_at = Some(at);
+            }
             None => {}
         }
         let pages: Vec<_> =
@@ -368,6 +377,7 @@ impl Store {
         let fault = detail.pages.iter().find_map(|(_, part)| part.as_ref().err());
         if let Some(fault) = fault {
             group.pel_fault = Some(fault.clone());
+            group.pel_refused_at = Some(at);
         } else if !pages.is_empty() && group.facts.pending != 0 {
             group.pel.update(at, &pages, group.facts.pending, full);
             group.follow(&held, at);

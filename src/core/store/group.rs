@@ -76,6 +76,9 @@ pub struct GroupState {
     gone: Option<(i64, bool)>,
     /// Why they could not be fetched.
     pub pel_fault: Option<Fault>,
+    /// When each of the two was tried last.
+    pub(super) consumers_refused_at: Option<Mono>,
+    pub(super) pel_refused_at: Option<Mono>,
     /// Entries seen delivered again, oldest first.
     pub redeliveries: VecDeque<Redelivery>,
     /// How long entries had been pending when they were last seen before they left the PEL, in milliseconds.
@@ -123,6 +126,8 @@ impl GroupState {
             census: Census::new(at),
             gone: None,
             pel_fault: None,
+            consumers_refused_at: None,
+            pel_refused_at: None,
             redeliveries: VecDeque::new(),
             handled_ms: VecDeque::new(),
             seen_pending: BTreeSet::new(),

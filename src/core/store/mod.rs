@@ -132,8 +132,11 @@ pub struct StreamState {
     pub apart: bool,
     /// XINFO STREAM is refused although its groups may be seen: they stand there without what the stream would add.
     pub facts_fault: Option<Fault>,
+    /// When that was tried last.
+    refused_at: Option<Mono>,
     /// The entries of the stream may not be read.
     pub range_fault: Option<Fault>,
+    range_refused_at: Option<Mono>,
     /// XINFO GROUPS failed although the stream is there.
     pub groups_fault: Option<Fault>,
     /// Its groups, by name.

@@ -9,10 +9,9 @@ use std::collections::BTreeSet;
 const TICK_US: u64 = 8_000;
 /// and brings about so many bytes.
 const TICK_BYTES: u64 = 512 * 1024;
-/// However dear they are, so many streams are asked about.
-const LEAST: u64 = 20;
-/// From a tick of fewer streams their cost cannot be told: what else was asked for weighs more.
-const TELLING: u64 = 50;
+/// However dear they are, so many streams are asked about: from a tick of fewer their cost could not be told, since what else was
+/// asked for weighs more, and a moment in which they were dear would never be over.
+pub(super) const LEAST: u64 = 50;
 /// Numbers are not called old for so many milliseconds more than two sweeps take: an outage ends with all of them, and within a sweep
 /// they are new again.
 const LATE_MS: u64 = 2_000;
@@ -35,13 +34,15 @@ impl Share {
     /// Takes a tick into account that asked about so many streams.
     pub(super) fn learn(&mut self, streams: usize, cost: Cost) {
         let streams = streams as u64;
-        if streams < TELLING || cost.bytes_in == 0 {
+        if streams < LEAST || cost.bytes_in == 0 {
             return;
         }
-        self.bytes = (self.bytes * 3 + cost.bytes_in / streams) / 4;
+        // one tick that was dear for other reasons, such as another client's slow command between two TIMEs, counts twice at most
+        let next = |old: u64, new: u64| (old * 3 + new.min(old * 2 + 10)) / 4;
+        self.bytes = next(self.bytes, cost.bytes_in / streams);
         // a wait for the reply would be no measure of the server's work: the way there and back is in it
         if let Some(us) = cost.server_us {
-            self.us = (self.us * 3 + us / streams) / 4;
+            self.us = next(self.us, us / streams);
         }
     }
 
@@ -54,7 +55,8 @@ impl Share {
 impl Store {
     /// The streams that a tick asks about, `seen` being those on the screen; `None` means all.
     pub(super) fn slice(&self, focus: &Focus, seen: &BTreeSet<Name>) -> Option<BTreeSet<&Name>> {
-        let most = self.share.affordable();
+        // what is on the screen does not take the others' turn
+        let most = self.share.affordable().max(seen.len() + LEAST as usize);
         if *focus == Focus::All || self.streams.len() <= most {
             return None;
         }

@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 //! Thousands of streams: each tick a share of them, every one in its turn, and nothing wrong said in between.
 
-use super::{Focus, Settings, Store};
+use super::{Focus, Settings, Store, sweep::LEAST};
 use crate::core::{
     id::EntryId,
     known::Known,
@@ -129,4 +129,32 @@ fn a_stream_that_is_not_answered_for_long_is_late_and_one_whose_turn_is_to_come_
     // an outage of two minutes
     let asked = keys(&tick(&mut store, 128, &Focus::None, &BTreeSet::new()));
     assert!(store.streams.values().all(|stream| store.is_late(stream, 1000) != asked.contains(&stream.key)));
+}
+
+#[test]
+fn a_dear_moment_passes_and_what_is_on_the_screen_takes_nobodys_turn() {
+    let mut store = store(1000);
+    let mut second = 0;
+    let mut spend = |store: &mut Store, server_us: u64, walked_us: u64| {
+        second += 1;
+        let mono = Mono(second * 1000);
+        let request = store.wants_seen(&Focus::None, &BTreeSet::new(), mono);
+        let streams: Vec<StreamSample> = request.streams.iter().map(|stream| answer(stream, second as i64)).collect();
+        let cost = Cost { bytes_in: streams.len() as u64 * 800, server_us: Some(server_us), ..Cost::default() };
+        let walked = Cost { bytes_in: 600_000, server_us: Some(walked_us), ..Cost::default() };
+        let sample = Sample { at: mono, streams, cost, walked, ..Sample::default() };
+        store.fold(sample, None, Now { mono, wall_ms: 0 }, false);
+        request.streams.len()
+    };
+    let usual = (0..10).map(|_| spend(&mut store, 6_000, 5_000)).last().unwrap();
+    assert!(usual >= 500, "the census is no cost of the streams: {usual}");
+    // other clients kept the server busy for seconds, again and again
+    let busy = (0..20).map(|_| spend(&mut store, 3_000_000, 0)).last().unwrap();
+    assert_eq!(busy, LEAST as usize);
+    let after = (0..40).map(|_| spend(&mut store, 600, 0)).last().unwrap();
+    assert!(after >= usual / 2, "{after} after, {usual} before");
+    // a screen of more streams than a tick can afford leaves some for the others
+    let seen: BTreeSet<Name> = (0..900).map(name).collect();
+    let asked = keys(&store.wants_seen(&Focus::None, &seen, Mono(1_000_000)));
+    assert!(seen.is_subset(&asked) && asked.len() >= seen.len() + LEAST as usize, "{}", asked.len());
 }

@@ -85,8 +85,8 @@ const WHOLE_ROUNDS: usize = 8;
 const CLIENTS_MS: u64 = 10_000;
 /// A key of the wrong type, or one that may not be looked at, is looked at again every so many ticks.
 const WRONG_TYPE_TICKS: u64 = 10;
-/// A command that was refused is tried again every so many ticks.
-const DENIED_TICKS: u64 = 30;
+/// A command that was refused is tried again after so many milliseconds.
+const REFUSED_MS: u64 = 30_000;
 
 impl Store {
     /// What the next tick should ask for.
@@ -117,10 +117,10 @@ impl Store {
     }
 
     /// XINFO STREAM carries the first and the last entry whole: where they are large it is asked for twice a minute (case 58).
-    fn facts_due(&self, stream: &StreamState, now: Mono) -> bool {
-        let again = self.ticks.is_multiple_of(DENIED_TICKS);
+    fn facts_due(stream: &StreamState, now: Mono) -> bool {
         if stream.facts_fault.is_some() {
-            return again;
+            // a stream that was away or missing meanwhile has to be heard of first
+            return !stream.is_ok() || is_over(stream.refused_at, now);
         }
         let large = stream.facts.as_ref().is_some_and(|facts| facts.reply_bytes > LARGE_FACTS);
         !large || !stream.is_ok() || now.since(stream.at) >= LARGE_FACTS_MS
@@ -161,7 +161,7 @@ impl Store {
                         .filter(|group| stream.is_ok() && self.wants_group(group.name()) && group.fault.is_none())
                         .any(|group| {
                             // a list too long to be taken is not waited for
-                            let listed = group.facts.consumers <= MOST_CONSUMERS;
+                            let listed = consumers_of(group) <= MOST_CONSUMERS;
                             let unread = listed && group.consumers.is_none() && group.consumers_fault.is_none();
                             unread || self.full_page(group).is_some()
                         })
@@ -204,8 +204,8 @@ impl Store {
         }
         let names = glances.remove(&stream.key).unwrap_or_default();
         let glanced = names.iter().filter_map(|name| stream.groups.get(name));
-        groups.extend(glanced.map(|group| self.without_refused(group, glance(group, now))));
-        StreamRequest { key: stream.key.clone(), facts: self.facts_due(stream, now), groups, ranges }
+        groups.extend(glanced.map(|group| Self::without_refused(group, glance(group, now), now)));
+        StreamRequest { key: stream.key.clone(), facts: Self::facts_due(stream, now), groups, ranges }
     }
 
     /// The groups in the background whose turn it is, those looked into longest ago first. Those with nothing pending, too: by
@@ -256,17 +256,14 @@ impl Store {
             summary: summary_due(group, now),
             pages,
         };
-        self.without_refused(group, request)
+        Self::without_refused(group, request, now)
     }
 
     /// What was refused is not asked for again with every tick.
-    fn without_refused(&self, group: &GroupState, mut request: GroupRequest) -> GroupRequest {
-        let refused = |fault: &Option<Fault>| matches!(fault, Some(Fault::Denied(_)));
-        if self.ticks.is_multiple_of(DENIED_TICKS) {
-            return request;
-        }
-        request.consumers &= !refused(&group.consumers_fault);
-        if refused(&group.pel_fault) {
+    fn without_refused(group: &GroupState, mut request: GroupRequest, now: Mono) -> GroupRequest {
+        let refused = |fault: &Option<Fault>, at| matches!(fault, Some(Fault::Denied(_))) && !is_over(at, now);
+        request.consumers &= !refused(&group.consumers_fault, group.consumers_refused_at);
+        if refused(&group.pel_fault, group.pel_refused_at) {
             request.summary = false;
             request.pages.clear();
         }
@@ -275,12 +272,12 @@ impl Store {
 
     fn full_request(&self, group: &GroupState) -> GroupRequest {
         // long lists once a reading, short ones each round, so that they are of one moment with the rest
-        let short = group.facts.consumers <= MANY_CONSUMERS;
+        let short = consumers_of(group) <= MANY_CONSUMERS;
         let listed = group.consumers.is_some() && group.consumers_at >= self.reading_since;
         let summed = group.summary.is_some() && group.summary_at >= self.reading_since;
         GroupRequest {
             name: group.name().clone(),
-            consumers: short || !listed && group.facts.consumers <= MOST_CONSUMERS,
+            consumers: short || !listed && consumers_of(group) <= MOST_CONSUMERS,
             summary: short || !summed,
             pages: self.full_pages(group),
         }
@@ -327,7 +324,8 @@ impl Store {
             return Vec::new();
         };
         // an entry that alone is larger than a reply may be is never fetched by itself
-        let refused = matches!(stream.range_fault, Some(Fault::Denied(_))) && !self.ticks.is_multiple_of(DENIED_TICKS);
+        let now = self.sampled.map_or(Mono(0), |at| at.mono);
+        let refused = matches!(stream.range_fault, Some(Fault::Denied(_))) && !is_over(stream.range_refused_at, now);
         if facts.length <= 0 || !stream.is_ok() || refused || stream.entry_bytes > REPLY_BYTES {
             return Vec::new();
         }
@@ -397,8 +395,19 @@ fn still_oldest(group: &GroupState) -> impl Iterator<Item = PageRequest> {
     group.census.candidates().into_iter().map(|id| page(id, id, 1, None))
 }
 
+/// Whether what was refused then is to be tried again.
+fn is_over(refused_at: Option<Mono>, now: Mono) -> bool {
+    refused_at.is_none_or(|at| now.since(at) >= REFUSED_MS)
+}
+
+/// How many consumers to reckon with: where the server's count cannot be true, as many as it listed last.
+fn consumers_of(group: &GroupState) -> i64 {
+    let listed = || group.consumers.as_ref().map_or(0, |list| list.len() as i64);
+    group.facts.consumers_known().unwrap_or_else(listed)
+}
+
 fn consumers_due(group: &GroupState, now: Mono) -> bool {
-    match group.facts.consumers {
+    match consumers_of(group) {
         ..=MANY_CONSUMERS => true,
         count @ ..=MOST_CONSUMERS => {
             let wait = MANY_CONSUMERS_MS.max(count as u64 * EACH_CONSUMER_US / 1000);
@@ -409,17 +418,17 @@ fn consumers_due(group: &GroupState, now: Mono) -> bool {
 }
 
 fn summary_due(group: &GroupState, now: Mono) -> bool {
-    match group.facts.consumers {
+    match consumers_of(group) {
         ..=MANY_CONSUMERS => group.facts.pending > PAGE_ROWS as i64,
         count => group.summary.is_none() || now.since(group.summary_at) >= count as u64 * EACH_HOLDER_US / 1000,
     }
 }
 
 fn glance(group: &GroupState, now: Mono) -> GroupRequest {
-    let summed = group.facts.consumers > MANY_CONSUMERS || group.facts.pending >= SWEPT_FROM;
+    let summed = consumers_of(group) > MANY_CONSUMERS || group.facts.pending >= SWEPT_FROM;
     GroupRequest {
         name: group.name().clone(),
-        consumers: group.facts.consumers <= MANY_CONSUMERS,
+        consumers: consumers_of(group) <= MANY_CONSUMERS,
         summary: summed && summary_due(group, now),
         pages: std::iter::once(page(EntryId::MIN, EntryId::MAX, GLANCE_ROWS, None))
             .chain(still_oldest(group))

@@ -24,7 +24,7 @@ fn to_do(group: &GroupState, last: EntryId) -> Option<i64> {
         LagKind::Exact | LagKind::Reported | LagKind::AtMost => group.lag.value,
         LagKind::AtLeast | LagKind::Unknown | LagKind::Unsupported => None,
     };
-    waiting?.checked_add(group.facts.pending)
+    waiting?.checked_add(group.facts.pending_known()?)
 }
 
 pub(super) fn judge(whole: &Whole) -> Option<Finding> {

@@ -148,6 +148,7 @@ impl<'a> Round<'a> {
             cost: self.cost,
             cluster: Some(cluster),
             census: None,
+            walked: Cost::default(),
         }
     }
 }
