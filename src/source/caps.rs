@@ -42,12 +42,19 @@ pub fn greeting() -> Vec<(&'static str, Cmd)> {
     ]
 }
 
-/// Whether this server may be read with NO-TOUCH on. As nodes of a cluster, Redis 8.0 to 8.4 end with a segmentation fault when such a
-/// connection asks for a key in a slot that is being moved (8.0.6 and 8.2.3; not 7.4.1, 8.6.3 and later, nor any Valkey): there
-/// watched keys look used, which is the lesser harm.
+/// Whether this server may be read with NO-TOUCH on. As nodes of a cluster, Redis 8.0 to 8.4 and Valkey 8.1 end with a segmentation
+/// fault when such a connection asks for a key in a slot that is being moved (seen on Redis 8.0.2, 8.0.6 and 8.2.3 and Valkey 8.1.1; not
+/// on Redis 7.4.1, 8.6.3 and 8.10.2, Valkey 8.0.1, 8.1.8, 9.0.0 and 9.1.2): there watched keys look used, which is the lesser harm.
 pub fn bears_no_touch(server: &ServerFacts) -> bool {
-    let numbers = server.version_numbers().unwrap_or((8, 0));
-    !(server.cluster && server.flavor != "valkey" && ((8, 0)..(8, 6)).contains(&numbers))
+    let mut parts = server.version.split('.').map(|part| part.parse::<u32>().ok());
+    let mut part = || parts.next().flatten();
+    let version = (part(), part(), part().unwrap_or(0));
+    let (Some(major), Some(minor), patch) = version else { return !server.cluster };
+    let ends = match server.flavor.as_str() {
+        "valkey" => ((8, 1, 0)..(8, 1, 8)).contains(&(major, minor, patch)),
+        _ => ((8, 0)..(8, 6)).contains(&(major, minor)),
+    };
+    !(server.cluster && ends)
 }
 
 /// Reads who answers out of HELLO and both INFO replies, any of which may be an error.
@@ -141,7 +148,11 @@ mod tests {
             ("redis", "8.2.3", false, true),
             ("redis", "7.4.1", true, true),
             ("redis", "8.6.3", true, true),
+            ("valkey", "8.1.1", true, false),
+            ("valkey", "8.1.1", false, true),
             ("valkey", "8.1.8", true, true),
+            ("valkey", "8.0.1", true, true),
+            ("valkey", "9.1.2", true, true),
             ("unknown", "", true, false),
         ];
         for (flavor, version, cluster, bears) in table {
