@@ -251,7 +251,10 @@ fn one_node_says_that_it_is_one(cluster: &Cluster) {
     assert!(!eye.store.is_discovery_complete());
     let away = TENANTS.into_iter().find(|key| !cluster.on(0).contains(key)).unwrap();
     assert!(eye.fault(away).unwrap().contains("--cluster"));
-    // a replica answers for what it has
+    // a replica answers for what it has; one before 6.0 sends a MULTI away whatever READONLY says
+    if cluster.nodes[0].server.try_command(&[b"ACL", b"WHOAMI"]).is_err() {
+        return;
+    }
     let mut eye = Eye::on(&cluster.target(3, false), Settings::default());
     eye.tick();
     let known = eye.store.streams.len();

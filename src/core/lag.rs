@@ -150,7 +150,7 @@ pub fn resolve(inputs: &Inputs) -> Lag {
                     return of(LagKind::Exact, n, None);
                 }
             }
-            // a server that cannot be named may count in ways of its own
+            // a drift is a rule of family A: of a server that could not be named its word is all there is
             _ if (1..=most).contains(&n) && !counted_more(count, n) => {
                 return of(
                     LagKind::Reported,

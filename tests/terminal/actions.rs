@@ -5,9 +5,8 @@ use std::path::Path;
 use tempfile::TempDir;
 
 use crate::session::{LIMIT, SIZE, newest, open_group, polls, seed_orders, start, text, wait_consumers, wait_pending};
-use crate::support::TestServer;
 use crate::support::pty::{Terminal, keys, text_of};
-use crate::support::wait_until;
+use crate::support::{TestServer, newest_from, wait_until};
 
 /// A server with Orders, an entry of c1 that is old enough to be claimed, and a folder for the journal.
 struct Scene {
@@ -257,6 +256,10 @@ fn a_cursor_that_moves_while_one_types_is_not_overwritten_until_that_is_accepted
 
 #[test]
 fn a_session_that_only_reads_says_why_and_copies_the_command() {
+    // by XCLAIM each entry is named, so a claim of nothing has no command
+    if newest_from((6, 2, 0)).is_none() {
+        return;
+    }
     let scene = Scene::new();
     let writes = scene.writes();
     for (flags, why) in [
@@ -269,8 +272,7 @@ fn a_session_that_only_reads_says_why_and_copies_the_command() {
         terminal.send("c");
         terminal.wait_text(why, LIMIT);
         terminal.wait_text("▌[ Close ]", LIMIT);
-        // XAUTOCLAIM, or XCLAIM before 6.2
-        terminal.wait_text("CLAIM Orders workers", LIMIT);
+        terminal.wait_text("XAUTOCLAIM Orders workers", LIMIT);
         assert!(!terminal.text().contains("Do it"));
         terminal.send("y");
         wait_until("the command is copied", LIMIT, || String::from_utf8_lossy(&terminal.raw()).contains("\x1b]52;c;"));

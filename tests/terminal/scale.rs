@@ -13,17 +13,20 @@ const STREAMS: u64 = 2000;
 /// Streams s0000, s0001, … with groups a, b and c: a read nothing, b everything, c holds two entries.
 fn many_streams() -> TestServer {
     let server = TestServer::start(&newest());
-    let script = "for n=tonumber(ARGV[1]),tonumber(ARGV[2]) do
-        local key = string.format('s%04d', n)
-        for i=1,5 do redis.call('XADD', key, i..'-0', 'n', i) end
-        redis.call('XGROUP', 'CREATE', key, 'a', '0')
-        redis.call('XGROUP', 'CREATE', key, 'b', '$')
-        redis.call('XGROUP', 'CREATE', key, 'c', '0')
-        redis.call('XREADGROUP', 'GROUP', 'c', 'w', 'COUNT', '2', 'STREAMS', key, '>')
-    end";
+    // not a script: before 6.0 none may read as a group
+    let mut connection = server.connect().unwrap();
     for from in (0..STREAMS).step_by(500) {
-        let to = from + 499;
-        server.command(&[b"EVAL", script.as_bytes(), b"0", from.to_string().as_bytes(), to.to_string().as_bytes()]);
+        let mut seed = redis::pipe();
+        for key in (from..from + 500).map(|n| format!("s{n:04}")) {
+            for entry in 1..=5 {
+                seed.cmd("XADD").arg(&key).arg(format!("{entry}-0")).arg("n").arg(entry);
+            }
+            for (group, at) in [("a", "0"), ("b", "$"), ("c", "0")] {
+                seed.cmd("XGROUP").arg("CREATE").arg(&key).arg(group).arg(at);
+            }
+            seed.cmd("XREADGROUP").arg("GROUP").arg("c").arg("w").arg("COUNT").arg(2).arg("STREAMS").arg(&key).arg(">");
+        }
+        seed.exec(&mut connection).unwrap();
     }
     server
 }
@@ -79,10 +82,12 @@ fn twenty_thousand_consumers_scroll_and_say_how_old_their_list_is() {
     server.run("XADD jobs 1-0 n 1");
     server.run("XADD jobs 2-0 n 2");
     server.run("XGROUP CREATE jobs crowd 0");
-    let script = "for n=1,20000 do
-        redis.call('XGROUP', 'CREATECONSUMER', 'jobs', 'crowd', string.format('w%05d', n))
-    end";
-    server.command(&[b"EVAL", script.as_bytes(), b"0"]);
+    // a look into its own history makes a consumer on every version
+    let mut seed = redis::pipe();
+    for n in 1..=20_000 {
+        seed.cmd("XREADGROUP").arg("GROUP").arg("crowd").arg(format!("w{n:05}")).arg("STREAMS").arg("jobs").arg("0");
+    }
+    seed.exec(&mut server.connect().unwrap()).unwrap();
     server.run("XREADGROUP GROUP crowd w10000 COUNT 1 STREAMS jobs >");
     let before = consumer_lists(&server);
     let socket = server.socket();
@@ -99,13 +104,17 @@ fn twenty_thousand_consumers_scroll_and_say_how_old_their_list_is() {
     terminal.send("g");
     terminal.wait_text("▌ ▾ w10000", LIMIT);
     terminal.wait_text("list 7.", LIMIT);
-    let lists = consumer_lists(&server) - before;
-    assert!((1..=2).contains(&lists), "{lists} lists of 20,000 consumers in about 7 s");
+    // before 7.0 the server counts all of XINFO as one
+    if let Some(before) = before {
+        let lists = consumer_lists(&server).unwrap() - before;
+        assert!((2..=3).contains(&lists), "{} lists of 20,000 consumers in about 7 s", lists - 1);
+    }
 }
 
-/// How often XINFO CONSUMERS was asked for.
-fn consumer_lists(server: &TestServer) -> u64 {
+/// How often XINFO CONSUMERS was asked for, as far as the server tells (7.0).
+fn consumer_lists(server: &TestServer) -> Option<u64> {
+    server.run("XINFO CONSUMERS jobs crowd");
     let stats = crate::session::text(server, "INFO commandstats");
-    let line = stats.lines().find(|line| line.starts_with("cmdstat_xinfo|consumers:"));
-    line.and_then(|line| line.split("calls=").nth(1)?.split(',').next()?.parse().ok()).unwrap_or(0)
+    let line = stats.lines().find(|line| line.starts_with("cmdstat_xinfo|consumers:"))?;
+    line.split("calls=").nth(1)?.split(',').next()?.parse().ok()
 }

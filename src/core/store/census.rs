@@ -32,7 +32,7 @@ const TIMING_MS: i64 = 1000;
 /// What was known when a walk began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Beginning {
-    pending: i64,
+    pending: Option<i64>,
     read: Option<i64>,
     first: Option<EntryId>,
     max_deleted: Known<EntryId>,
@@ -198,8 +198,12 @@ impl Store {
         let (first, max_deleted) =
             stream.facts.as_ref().map_or((None, Known::Undetermined), |facts| (facts.first, facts.max_deleted));
         let Some(group) = stream.groups.get_mut(&name) else { return };
-        let from =
-            Beginning { pending: group.facts.pending, read: group.facts.entries_read.value(), first, max_deleted };
+        let from = Beginning {
+            pending: group.facts.pending_known(),
+            read: group.facts.entries_read.value(),
+            first,
+            max_deleted,
+        };
         let census = &mut group.census;
         if census.round != tally.round {
             return;
@@ -265,7 +269,7 @@ impl GroupState {
         let (done, begun) = (self.census.done.as_ref()?, self.census.done_from.as_ref()?);
         let facts = stream.facts.as_ref()?;
         let delivered = self.facts.entries_read.value()?.checked_sub(begun.read?).filter(|n| *n >= 0)?;
-        let left = begun.pending.saturating_add(delivered).saturating_sub(self.facts.pending);
+        let left = begun.pending?.saturating_add(delivered).saturating_sub(self.facts.pending_known()?);
         let untrimmed = (facts.first, facts.max_deleted) == (begun.first, begun.max_deleted);
         Some((done.gone.saturating_sub(left.max(0)).max(0), done.unsure == 0 && left == 0 && untrimmed))
     }
