@@ -7,6 +7,7 @@ pub mod key;
 pub mod keymap;
 pub mod msg;
 mod overview;
+mod ranking;
 pub mod screen;
 mod tree;
 pub mod update;
@@ -148,6 +149,8 @@ pub struct App {
     pub link: LinkState,
     /// The row picked is another one than that of the last plan made.
     pub unplanned: bool,
+    /// Order of the rows, as last computed.
+    ranking: ranking::Ranking,
     /// Interval wanted, in milliseconds.
     pub interval_ms: u64,
     /// Interval kept, which a slow server stretches.
@@ -214,6 +217,7 @@ impl App {
             frozen: None,
             link: LinkState::Up,
             unplanned: false,
+            ranking: ranking::Ranking::default(),
             interval_ms,
             kept_interval_ms: interval_ms,
             place: Place::Overview,

@@ -111,8 +111,7 @@ impl App {
                     .filter(|g| wanted.is_empty() || wanted.contains(g.name()))
                     .map(|group| Row { stream, group: Some(group) }),
             );
-            let asked_for = stream.groups.is_empty() || store.settings.keys.contains(&stream.key);
-            if rows.len() == before && asked_for {
+            if rows.len() == before && (stream.groups.is_empty() || store.settings.keys.contains(&stream.key)) {
                 rows.push(Row { stream, group: None });
             }
         }
@@ -121,25 +120,17 @@ impl App {
 
     /// The rows that the filter lets through, in order.
     pub fn rows(&self) -> Vec<Row<'_>> {
-        let mut rows = self.every_row();
-        rows.retain(|row| self.passes(row));
-        // names break ties, so that equal rows never change places
-        if self.order != Order::Name {
-            rows.sort_by_cached_key(|row| self.rank(row));
-        }
-        if self.reversed {
-            rows.reverse();
-        }
-        rows
+        let rows = self.every_row();
+        self.ranked(&rows).order.iter().map(|row| rows[*row]).collect()
     }
 
     /// What a row is sorted by: the smallest comes first.
-    fn rank(&self, row: &Row) -> (Reverse<Option<Level>>, Reverse<Option<i64>>) {
+    pub fn rank(&self, row: &Row, level: Option<Level>) -> (Reverse<Option<Level>>, Reverse<Option<i64>>) {
         let pending = row.group.map(|group| group.facts.pending);
         match self.order {
             Order::Name => (Reverse(None), Reverse(None)),
             Order::Severity => {
-                let level = row.level().filter(|level| *level > Level::Info);
+                let level = level.filter(|level| *level > Level::Info);
                 (Reverse(level), Reverse(level.map(|_| pending.unwrap_or(0))))
             }
             Order::Lag => (Reverse(None), Reverse(Some(row.lag_rank()))),
@@ -151,18 +142,11 @@ impl App {
         }
     }
 
-    /// The row picked now: the chosen one while it is there, else the first. Nothing is sorted for it, since it is asked for at every key.
+    /// The row picked now: the chosen one while it is there, else the first.
     pub fn picked_row(&self) -> Option<RowId> {
-        let rows = self.every_row().into_iter().filter(|row| self.passes(row));
-        if self.chosen
-            && let Some(selected) = &self.selected
-            && rows.clone().any(|row| row.is(selected))
-        {
-            return Some(selected.clone());
-        }
-        let first =
-            if self.reversed { rows.max_by_key(|row| self.rank(row)) } else { rows.min_by_key(|row| self.rank(row)) };
-        first.map(|row| row.id())
+        let rows = self.rows();
+        let index = if self.chosen { self.selected_index(&rows) } else { 0 };
+        rows.get(index).map(Row::id)
     }
 
     /// The streams that have a row on the screen, or just beside it.
@@ -176,7 +160,8 @@ impl App {
         rows.iter().skip(start).take(height).map(|row| row.stream.key.clone()).collect()
     }
 
-    fn passes(&self, row: &Row) -> bool {
+    /// Whether the filter lets a row through.
+    pub fn passes(&self, row: &Row) -> bool {
         let (turned, text) = match self.filter.strip_prefix('!') {
             Some(rest) => (true, rest),
             None => (false, self.filter.as_str()),

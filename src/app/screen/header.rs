@@ -44,7 +44,7 @@ pub fn view(app: &App, now: Now, clock: &str) -> Bar {
 fn severity(app: &App) -> Line {
     let rows = app.every_row();
     let (mut critical, mut warn) = (0, 0);
-    for level in rows.iter().filter_map(super::super::overview::Row::level) {
+    for level in app.ranked(&rows).levels.iter().flatten() {
         match level {
             Level::Critical => critical += 1,
             Level::Warn => warn += 1,

@@ -52,7 +52,7 @@ pub fn view(app: &App, now: Now) -> OverviewView {
     let rows = app.rows();
     let selected = app.selected_index(&rows);
     let groups = rows.iter().filter(|row| row.group.is_some()).count();
-    let troubled = rows.iter().filter(|row| row.level().is_some_and(|level| level > Level::Info)).count();
+    let troubled = app.ranked(&app.every_row()).troubled();
     let picked = rows.get(selected).copied();
     let empty = if rows.is_empty() { why_empty(app) } else { Vec::new() };
     let mut title = vec![bold("Streams and groups", Tone::Plain)];

@@ -45,7 +45,7 @@ const PAGE_ROWS: usize = 50;
 const GLANCE_ROWS: usize = 10;
 /// Groups in the background that are looked into each tick, at least and at most: 10 rows and a short list of consumers cost about
 /// 15 us.
-const GLANCES: (usize, usize) = (8, 100);
+const GLANCES: (usize, usize) = (8, 50);
 /// Within so many ticks every one of them should have its turn.
 const GLANCE_TICKS: usize = 60;
 /// XPENDING rows in one command of a full reading: about 0.4 ms.
