@@ -196,7 +196,7 @@ impl Store {
             }
             Focus::Group { key, group, open, strip_at } if *key == stream.key => {
                 if let Some(state) = stream.groups.get(group) {
-                    groups.push(self.page_request(stream, state, open, now));
+                    groups.push(Self::page_request(stream, state, open, now));
                     ranges = self.ranges(stream, &[strip_at.unwrap_or(state.facts.cursor)], Depth::Page);
                 }
             }
@@ -237,7 +237,7 @@ impl Store {
         glances
     }
 
-    fn page_request(&self, stream: &StreamState, group: &GroupState, open: &[Name], now: Mono) -> GroupRequest {
+    fn page_request(stream: &StreamState, group: &GroupState, open: &[Name], now: Mono) -> GroupRequest {
         let mut pages = vec![page(EntryId::MIN, EntryId::MAX, PAGE_ROWS, None)];
         pages.extend(still_oldest(group));
         if group.facts.pending > PAGE_ROWS as i64 {
