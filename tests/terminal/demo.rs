@@ -71,7 +71,8 @@ fn a_panic_during_the_demo_leaves_no_server_behind() {
         pid = socket_in(parent.path())
             .filter(|socket| std::os::unix::net::UnixStream::connect(socket).is_ok())
             .map(|socket| server_pid(&socket));
-        pid.is_some()
+        // on a quick machine all is over before one looks
+        pid.is_some() || terminal.text().contains("a panic rehearsed")
     });
     assert_ne!(terminal.wait_exit(LIMIT), 0);
     assert!(terminal.text().contains("a panic rehearsed"), "{}", terminal.text());
