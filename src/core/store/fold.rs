@@ -143,6 +143,12 @@ impl Store {
                 stream.window = Window::default();
             }
         }
+        // before 7.0 no counter goes back; that nothing of what was there is left may be trimming, unless groups went with it
+        stream.emptied = facts.entries_added == Known::Unsupported
+            && stream
+                .facts
+                .as_ref()
+                .is_some_and(|old| old.length > 0 && facts.first.is_some_and(|first| first > old.last_generated));
         if stream.entry_bytes == 0 {
             // a first guess from the two payloads that came along; ranges make it better
             stream.entry_bytes = (facts.reply_bytes.saturating_sub(300) / 2).max(32);
@@ -209,6 +215,20 @@ impl Store {
         stream.groups_fault = None;
         let gone: Vec<Name> =
             stream.groups.keys().filter(|name| !groups.iter().any(|group| group.name == **name)).cloned().collect();
+        if std::mem::take(&mut stream.emptied) && !gone.is_empty() {
+            let text = format!(
+                "{} was deleted and created again, as it seems: no entry that was there is left, and groups are gone",
+                stream.key
+            );
+            stream.groups.values_mut().for_each(GroupState::restart);
+            self.tell(Event {
+                wall_ms: now.wall_ms,
+                id: "stream-recreated",
+                stream: stream.key.clone(),
+                group: None,
+                text,
+            });
+        }
         for name in gone {
             self.lose_group(stream, &name, now);
         }

@@ -406,3 +406,21 @@ fn an_error_that_passes_does_not_end_discovery() {
     scanned(&mut store, &["b"], "0", 6000);
     assert_eq!((store.discovery.complete, &store.discovery.fault, store.streams.len()), (true, &None, 2));
 }
+
+#[test]
+fn before_7_0_a_stream_that_lost_all_its_entries_and_a_group_was_created_again() {
+    for (lose, expected) in [(true, vec!["stream-recreated", "group-lost"]), (false, vec![])] {
+        let (mut fake, mut store) = watched();
+        fake.counts = false;
+        fake.group("peer");
+        (0..2).for_each(|_| fake.tick(&mut store, &on_screen("g")));
+        // every entry is a new one: after a delete and a refill, or by trimming
+        fake.entries.clear();
+        fake.add(5);
+        if lose {
+            fake.groups.remove(&Name::from("peer"));
+        }
+        fake.tick(&mut store, &on_screen("g"));
+        assert_eq!(events(&store), expected);
+    }
+}

@@ -128,6 +128,8 @@ pub struct StreamState {
     pub polled: Option<Mono>,
     /// Something was folded that the checks have not seen.
     pub(in crate::core) unjudged: bool,
+    /// At the last fold none of the entries that were there before was left, on a server that does not count.
+    emptied: bool,
     /// The groups were last read at another moment than the facts: the one cannot be held against the other.
     pub apart: bool,
     /// XINFO STREAM is refused although its groups may be seen: they stand there without what the stream would add.
