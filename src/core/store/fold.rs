@@ -119,13 +119,7 @@ impl Store {
             }
             if came_back && !went_back {
                 let text = format!("{} was deleted and created again, with {} entries now", stream.key, facts.length);
-                self.tell(Event {
-                    wall_ms: now.wall_ms,
-                    id: "stream-recreated",
-                    stream: stream.key.clone(),
-                    group: None,
-                    text,
-                });
+                self.tell_recreated(stream, text, now);
                 stream.window = Window::default();
             }
             if went_back {
@@ -133,13 +127,7 @@ impl Store {
                     "{} was deleted and created again: its last id went from {} to {}",
                     stream.key, old.last_generated, facts.last_generated
                 );
-                self.tell(Event {
-                    wall_ms: now.wall_ms,
-                    id: "stream-recreated",
-                    stream: stream.key.clone(),
-                    group: None,
-                    text,
-                });
+                self.tell_recreated(stream, text, now);
                 stream.window = Window::default();
             }
         }
@@ -185,6 +173,11 @@ impl Store {
         stream.state = RowState::Fault(fault);
     }
 
+    fn tell_recreated(&mut self, stream: &StreamState, text: String, now: Now) {
+        let (id, stream) = ("stream-recreated", stream.key.clone());
+        self.tell(Event { wall_ms: now.wall_ms, id, stream, group: None, text });
+    }
+
     fn lose_group(&mut self, stream: &mut StreamState, name: &Name, now: Now) {
         let Some(group) = stream.groups.remove(name) else { return };
         let text = format!(
@@ -221,13 +214,7 @@ impl Store {
                 stream.key
             );
             stream.groups.values_mut().for_each(GroupState::restart);
-            self.tell(Event {
-                wall_ms: now.wall_ms,
-                id: "stream-recreated",
-                stream: stream.key.clone(),
-                group: None,
-                text,
-            });
+            self.tell_recreated(stream, text, now);
         }
         for name in gone {
             self.lose_group(stream, &name, now);
