@@ -1,8 +1,4 @@
 //! What 2,000 streams with 3 groups each cost: `cargo bench --bench scale`. Prints numbers; asserts nothing.
-#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
-
-#[path = "../tests/support/pty.rs"]
-mod pty;
 
 use pelwatch::{
     core::{
@@ -75,8 +71,12 @@ fn dashboard() {
     redis::cmd("CONFIG").arg("RESETSTAT").exec(&mut db).unwrap();
     let start = Instant::now();
     let socket = server.socket().to_str().unwrap().to_owned();
-    let mut terminal =
-        pty::Terminal::start(Path::new(env!("CARGO_BIN_EXE_pelwatch")), &["-s", &socket], (200, 60), &[]);
+    let mut terminal = pelwatch::testing::pty::Terminal::start(
+        Path::new(env!("CARGO_BIN_EXE_pelwatch")),
+        &["-s", &socket],
+        (200, 60),
+        &[],
+    );
     while stats(&mut db, "xinfo|groups").0 < STREAMS {
         assert!(start.elapsed() < limit, "not every stream was asked for");
         std::thread::sleep(Duration::from_millis(5));
@@ -89,7 +89,7 @@ fn dashboard() {
     let pid = terminal.pid().map_or_else(|| "0".to_owned(), |pid| pid.to_string());
     let worked = at_work(&pid);
     let picked = |screen: &vt100::Screen| {
-        let text = pty::text_of(screen);
+        let text = pelwatch::testing::pty::text_of(screen);
         text.lines().find(|line| line.starts_with("│▌")).map(|line| line.chars().take(60).collect::<String>())
     };
     let mut times = Vec::new();
@@ -146,26 +146,19 @@ fn stream(stream: u64, second: u64, busy: bool) -> StreamSample {
         last: Some(EntryId::new(now_ms, 0)),
         last_generated: EntryId::new(now_ms, 0),
         entries_added: Known::Is(1000 + n as i64),
-        max_deleted: Known::Is(EntryId::MIN),
-        groups: GROUPS as i64,
-        reply_bytes: 500,
+        ..StreamFacts::empty()
     };
     let groups = (0..GROUPS).map(|group| GroupFacts {
-        name: Name::from(format!("workers-{group}").as_str()),
-        consumers: 3,
         pending: (group + n % 11) as i64,
         cursor: EntryId::new(now_ms - 10 * group, 0),
         entries_read: Known::Is(1000 + n as i64 - group as i64),
         reported_lag: Known::Is(group as i64),
+        ..GroupFacts::fresh(Name::from(format!("workers-{group}").as_str()))
     });
     StreamSample {
-        origin: None,
-        key: Name::from(format!("orders:{stream:04}").as_str()),
         facts: Ok(facts),
         groups: Ok(groups.collect()),
-        consistent: true,
-        ranges: Vec::new(),
-        details: Vec::new(),
+        ..StreamSample::unasked(Name::from(format!("orders:{stream:04}").as_str()))
     }
 }
 

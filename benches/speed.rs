@@ -2,10 +2,6 @@
 //!
 //! Server time comes from `INFO commandstats` before and after. `exec` is left out of the sums: it contains the time of the
 //! commands inside it, which are counted one by one.
-#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
-
-#[path = "../tests/support/pty.rs"]
-mod pty;
 
 use pelwatch::{
     app::{App, msg::Msg, screen::Screen, update::update},
@@ -184,8 +180,12 @@ fn start_up(socket: &Path) {
     let mut times: Vec<Duration> = (0..20)
         .map(|_| {
             let start = Instant::now();
-            let terminal =
-                pty::Terminal::start(Path::new(env!("CARGO_BIN_EXE_pelwatch")), &["-s", socket], (120, 40), &[]);
+            let terminal = pelwatch::testing::pty::Terminal::start(
+                Path::new(env!("CARGO_BIN_EXE_pelwatch")),
+                &["-s", socket],
+                (120, 40),
+                &[],
+            );
             terminal.wait_text("1000000", Duration::from_secs(10));
             start.elapsed()
         })

@@ -1,11 +1,12 @@
 //! One picture of any program, for looking at screens while working on them.
 
-use crate::pty::{Terminal, text_of};
-use crate::render::Renderer;
-use crate::{LIMIT, RESTLESS, save};
-use std::error::Error;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use crate::{LIMIT, RESTLESS, render::Renderer, save};
+use pelwatch::testing::pty::{Terminal, text_of};
+use std::{
+    error::Error,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 /// Longer than between key presses of the tour: any program, also a slow one.
 const QUIET: Duration = Duration::from_millis(400);

@@ -3,16 +3,11 @@
 //! `cargo run --example screenshots -- --once OUT.png COLSxROWS WAIT KEYS -- PROGRAM ARGS`.
 
 mod once;
-#[path = "../tests/support/pty.rs"]
-mod pty;
 mod render;
 
-use pty::{Terminal, keys, text_of};
+use pelwatch::testing::pty::{Terminal, keys, text_of};
 use render::Renderer;
-use std::error::Error;
-use std::path::Path;
-use std::process::ExitCode;
-use std::time::Duration;
+use std::{error::Error, path::Path, process::ExitCode, time::Duration};
 
 /// One picture. Shots are taken in order, each going on from the screen the last one left.
 struct Shot {

@@ -6,10 +6,10 @@ pub mod cli;
 pub mod clock;
 pub mod core;
 pub mod demo;
-#[doc(hidden)]
-pub mod fuzzing;
 pub mod journal;
 pub mod report;
 pub mod run;
 pub mod source;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 pub mod tui;

@@ -1,4 +1,4 @@
-//! Any bytes: see `pelwatch::fuzzing`.
+//! Any bytes: see `pelwatch::testing::fuzzing`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| pelwatch::fuzzing::decode(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| pelwatch::testing::fuzzing::decode(bytes));

@@ -1,8 +1,10 @@
 //! A sheet of cells that writes itself out as SVG. Coordinates are whole pixels from the first cell's
 //! corner, so that rectangles of neighbouring cells meet without a seam.
 
-use super::palette::{BACKGROUND, FRAME, Rgb};
-use super::{FONT, Style};
+use super::{
+    FONT, Style,
+    palette::{BACKGROUND, FRAME, Rgb},
+};
 use std::fmt::{Arguments, Write};
 
 /// The width of a cell in pixels.

@@ -1,8 +1,10 @@
 //! Characters that must touch their neighbours, drawn as shapes: as letters of a font they would
 //! leave hairlines.
 
-use super::canvas::{CELL_HEIGHT, CELL_WIDTH, Canvas, Cell};
-use super::palette::Rgb;
+use super::{
+    canvas::{CELL_HEIGHT, CELL_WIDTH, Canvas, Cell},
+    palette::Rgb,
+};
 
 /// The pixel column and row that lines run along.
 const MIDDLE: (u32, u32) = (CELL_WIDTH / 2, CELL_HEIGHT / 2);

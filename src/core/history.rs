@@ -5,8 +5,7 @@ mod packed;
 
 use super::{
     known::Known,
-    lag::Lag,
-    lag::LagKind,
+    lag::{Lag, LagKind},
     model::{GroupFacts, StreamFacts},
     time::Mono,
 };

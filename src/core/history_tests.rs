@@ -1,31 +1,21 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 use super::*;
-use crate::core::{id::EntryId, name::Name};
+use crate::core::id::EntryId;
 use proptest::prelude::*;
 
 fn stream(added: Option<i64>) -> StreamFacts {
     StreamFacts {
         length: 1,
-        first: None,
-        last: None,
-        last_generated: EntryId::MIN,
         entries_added: added.map_or(Known::Unsupported, Known::Is),
         max_deleted: Known::Unsupported,
-        groups: 1,
-        reply_bytes: 0,
+        ..StreamFacts::empty()
     }
 }
 
 fn push(history: &mut History, at: u64, added: Option<i64>, read: Option<i64>, pending: i64, lag: Lag) {
     let counted = |n: Option<i64>| n.map_or(Known::Unsupported, Known::Is);
-    let group = GroupFacts {
-        name: Name::from("g"),
-        consumers: 0,
-        pending,
-        cursor: EntryId::MIN,
-        entries_read: counted(read),
-        reported_lag: Known::Unsupported,
-    };
+    let group =
+        GroupFacts { pending, entries_read: counted(read), reported_lag: Known::Unsupported, ..GroupFacts::fresh("g") };
     history.push(Mono(at), Some(&stream(added)), &group, &lag);
 }
 
@@ -65,12 +55,10 @@ fn a_counter_that_went_back_starts_a_new_history() {
 fn a_cursor_that_went_back_starts_a_new_history() {
     let mut history = History::default();
     let mut group = GroupFacts {
-        name: Name::from("g"),
-        consumers: 0,
-        pending: 0,
         cursor: EntryId::new(9, 0),
         entries_read: Known::Undetermined,
         reported_lag: Known::Undetermined,
+        ..GroupFacts::fresh("g")
     };
     history.push(Mono(0), Some(&stream(Some(10))), &group, &lag(LagKind::Exact, 1));
     history.push(Mono(1000), Some(&stream(Some(10))), &group, &lag(LagKind::Exact, 1));

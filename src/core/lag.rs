@@ -287,7 +287,6 @@ pub fn loss(stream: &StreamFacts, group: &GroupFacts) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::name::Name;
 
     #[test]
     fn counters_below_what_is_there_are_not_believed() {
@@ -297,17 +296,13 @@ mod tests {
             last: Some(EntryId::new(10, 0)),
             last_generated: EntryId::new(10, 0),
             entries_added: Known::Is(added),
-            max_deleted: Known::Is(EntryId::MIN),
-            groups: 1,
-            reply_bytes: 300,
+            ..StreamFacts::empty()
         };
         let group = GroupFacts {
-            name: Name::from("g"),
-            consumers: 1,
-            pending: 0,
             cursor: EntryId::new(4, 0),
             entries_read: Known::Is(0),
             reported_lag: Known::Is(3),
+            ..GroupFacts::fresh("g")
         };
         for family in [LagFamily::A, LagFamily::B, LagFamily::C, LagFamily::Unknown] {
             let lag =

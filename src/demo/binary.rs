@@ -1,9 +1,11 @@
 //! Where the server binary of the demonstration comes from.
 
-use std::env;
-use std::ffi::{OsStr, OsString};
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::{
+    env,
+    ffi::{OsStr, OsString},
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+};
 
 use super::error::DemoError;
 

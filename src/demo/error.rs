@@ -1,7 +1,6 @@
 //! What can go wrong around the demonstration, in sentences that say what to do.
 
-use std::io;
-use std::path::PathBuf;
+use std::{io, path::PathBuf};
 
 use thiserror::Error;
 

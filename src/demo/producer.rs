@@ -1,15 +1,11 @@
 //! Who adds entries, and what is in them.
 
-use std::convert::Infallible;
-use std::path::Path;
-use std::time::Duration;
+use std::{convert::Infallible, path::Path, time::Duration};
 
-use redis::aio::MultiplexedConnection;
-use redis::{Cmd, RedisResult};
+use redis::{Cmd, RedisResult, aio::MultiplexedConnection};
 use tokio::time::{Instant, sleep_until};
 
-use super::jitter::Jitter;
-use super::reader::connect;
+use super::{jitter::Jitter, reader::connect};
 
 /// Entries a stream keeps, about: the server trims in whole nodes. A demo left open over night must
 /// not eat memory.

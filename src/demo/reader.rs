@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, Client, ConnectionAddr, RedisResult, Value};
+use redis::{AsyncConnectionConfig, Client, ConnectionAddr, RedisResult, Value, aio::MultiplexedConnection};
 
 /// How long a read waits for entries, in milliseconds, before it comes back with none.
 const BLOCK_MS: u64 = 2_000;

@@ -4,10 +4,12 @@ use std::path::Path;
 
 use redis::{Pipeline, RedisResult};
 
-use super::error::DemoError;
-use super::jitter::Jitter;
-use super::producer::{EMAILS, ORDERS, Produce};
-use super::reader::connect;
+use super::{
+    error::DemoError,
+    jitter::Jitter,
+    producer::{EMAILS, ORDERS, Produce},
+    reader::connect,
+};
 
 /// How many entries each stream starts with; the producers number theirs from here on.
 pub(super) const SEEDED_ORDERS: u64 = 40;

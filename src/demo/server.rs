@@ -1,15 +1,19 @@
 //! A server of our own: private socket, no TCP, no persistence, gone when dropped.
 
-use std::path::{Path, PathBuf};
-use std::process::Child;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::{
+    path::{Path, PathBuf},
+    process::Child,
+    thread,
+    time::{Duration, Instant},
+};
 
 use tempfile::TempDir;
 
-use super::binary::server_binary;
-use super::error::DemoError;
-use super::launch::{answers_ping, last_words, private_folder, socket_in, spawn};
+use super::{
+    binary::server_binary,
+    error::DemoError,
+    launch::{answers_ping, last_words, private_folder, socket_in, spawn},
+};
 
 /// How long a server may take until it answers. Ten seconds is far more than an empty one ever
 /// needs.

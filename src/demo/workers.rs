@@ -1,13 +1,11 @@
 //! How the consumers behave: well, slowly, forgetfully, or not at all any more.
 
-use std::convert::Infallible;
-use std::ops::RangeInclusive;
+use std::{convert::Infallible, ops::RangeInclusive};
 
 use redis::RedisResult;
 use tokio::time::{Instant, sleep};
 
-use super::jitter::Jitter;
-use super::reader::Reader;
+use super::{jitter::Jitter, reader::Reader};
 
 /// How many entries a worker takes at a time.
 const BATCH: usize = 8;

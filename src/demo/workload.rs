@@ -1,20 +1,26 @@
 //! Who takes part in the demonstration, and the supervisor that runs them.
 
-use std::convert::Infallible;
-use std::future::Future;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::{
+    convert::Infallible,
+    future::Future,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use redis::RedisResult;
-use tokio::task::{JoinError, JoinSet};
-use tokio::time::Instant;
+use tokio::{
+    task::{JoinError, JoinSet},
+    time::Instant,
+};
 
-use super::error::DemoError;
-use super::jitter::Jitter;
-use super::producer::{EMAILS, ORDERS, produce};
-use super::reader::Reader;
-use super::seed::{SEEDED_EMAILS, SEEDED_ORDERS, seed};
-use super::workers::{crashing, diligent, forgetful};
+use super::{
+    error::DemoError,
+    jitter::Jitter,
+    producer::{EMAILS, ORDERS, produce},
+    reader::Reader,
+    seed::{SEEDED_EMAILS, SEEDED_ORDERS, seed},
+    workers::{crashing, diligent, forgetful},
+};
 
 /// The `holder-gone` threshold the demo runs pelwatch with, in milliseconds. It is far below what
 /// production needs: the crashing worker stops about 12 s after the start, and must be named within

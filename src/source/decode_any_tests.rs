@@ -41,7 +41,7 @@ fn encode(value: &Value, out: &mut Vec<u8>) {
 
 /// What a server can send in RESP2, and maps as RESP3 has them.
 fn plain_tree() -> impl Strategy<Value = Value> {
-    let words = prop::sample::select(crate::fuzzing::WORDS.to_vec());
+    let words = prop::sample::select(crate::testing::fuzzing::WORDS.to_vec());
     let leaf = prop_oneof![
         Just(Value::Nil),
         any::<i64>().prop_map(Value::Int),

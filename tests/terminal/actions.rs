@@ -5,8 +5,11 @@ use std::path::Path;
 use tempfile::TempDir;
 
 use crate::session::{LIMIT, SIZE, newest, open_group, polls, seed_orders, start, text, wait_consumers, wait_pending};
-use crate::support::pty::{Terminal, keys, text_of};
-use crate::support::{TestServer, newest_from, wait_until};
+use pelwatch::testing::{
+    TestServer, newest_from,
+    pty::{Terminal, keys, text_of},
+    wait_until,
+};
 
 /// A server with Orders, an entry of c1 that is old enough to be claimed, and a folder for the journal.
 struct Scene {

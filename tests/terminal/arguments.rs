@@ -1,9 +1,9 @@
 //! Command lines that cannot be followed: a sentence, an exit code for scripts, and nothing that looks like a crash.
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
-use crate::session::{LIMIT, newest, program, start};
-use crate::support::TestServer;
+use crate::session::{LIMIT, command, newest, start};
+use pelwatch::testing::TestServer;
 
 struct Outcome {
     code: i32,
@@ -13,13 +13,7 @@ struct Outcome {
 
 /// Runs it where standard output is no terminal.
 fn run(args: &[&str]) -> Outcome {
-    let output = Command::new(program())
-        .args(args)
-        .env_remove("REDISCLI_AUTH")
-        .env_remove("RUST_BACKTRACE")
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
+    let output = command().args(args).stdin(Stdio::null()).output().unwrap();
     let outcome = Outcome {
         code: output.status.code().unwrap(),
         out: String::from_utf8(output.stdout).unwrap(),

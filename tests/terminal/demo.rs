@@ -1,14 +1,19 @@
 //! The demonstration in a terminal, and that nothing of it stays behind.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
 
 use redis::{Client, ConnectionAddr};
 
-use crate::session::{LIMIT, newest, program, start};
-use crate::support::pty::{Terminal, keys};
-use crate::support::{process_exists, wait_until};
+use crate::session::{LIMIT, command, newest, start};
+use pelwatch::testing::{
+    process_exists,
+    pty::{Terminal, keys},
+    wait_until,
+};
 
 /// The socket of the demonstration's server, in its own folder in `parent`.
 fn socket_in(parent: &Path) -> Option<PathBuf> {
@@ -94,7 +99,7 @@ fn a_demo_whose_server_is_killed_ends_with_a_sentence() {
 #[test]
 fn without_a_terminal_the_demo_prints_snapshots_for_a_while() {
     let parent = tempfile::tempdir_in("/tmp").unwrap();
-    let output = Command::new(program())
+    let output = command()
         .args(["demo", "--for", "3s"])
         .env("TMPDIR", parent.path())
         .env("PELWATCH_SERVER_BIN", newest().bin)

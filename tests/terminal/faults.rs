@@ -1,8 +1,10 @@
 //! What is missing, of another type or forbidden is said in its own row and touches nothing else.
 
 use crate::session::{LIMIT, seed_orders, shown, start, wait_lag, wait_pending, watch};
-use crate::support::pty::{Terminal, text_of};
-use crate::support::{TestServer, each_server, newest_from};
+use pelwatch::testing::{
+    TestServer, each_server, newest_from,
+    pty::{Terminal, text_of},
+};
 
 const PASSWORD: &str = "sesame";
 

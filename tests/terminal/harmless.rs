@@ -3,7 +3,7 @@
 use redis::Value;
 
 use crate::session::{LIMIT, open_group, polls, seed_orders, text, wait_polls, watch_orders};
-use crate::support::{TestServer, each_server, wait_until};
+use pelwatch::testing::{TestServer, each_server, wait_until};
 
 /// The commands that watching may send: they read, or they concern the connection alone.
 const ALLOWED: [&str; 14] = [

@@ -5,8 +5,10 @@ use std::time::Duration;
 use vt100::Screen;
 
 use crate::session::{LIMIT, frame_is_closed, newest, start, wait_consumers, watch, watch_sized};
-use crate::support::pty::{Terminal, keys, text_of};
-use crate::support::{TestServer, each_server};
+use pelwatch::testing::{
+    TestServer, each_server,
+    pty::{Terminal, keys, text_of},
+};
 
 /// What data brings that a terminal would obey, or that hides or turns text round.
 const HOSTILE: [&[u8]; 10] = [

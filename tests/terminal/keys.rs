@@ -6,8 +6,11 @@ use crate::session::{
     LIMIT, newest, open_group, seed_orders, shown, wait_consumers, wait_lag, wait_pending, wait_polls, watch,
     watch_orders,
 };
-use crate::support::pty::{Terminal, keys, text_of};
-use crate::support::{TestServer, wait_until};
+use pelwatch::testing::{
+    TestServer,
+    pty::{Terminal, keys, text_of},
+    wait_until,
+};
 
 fn seeded() -> TestServer {
     let server = TestServer::start(&newest());

@@ -3,8 +3,11 @@
 use std::fs;
 
 use crate::session::{LIMIT, newest, open_group, seed_orders, start, watch, watch_orders};
-use crate::support::pty::{Terminal, keys};
-use crate::support::{TestServer, wait_until};
+use pelwatch::testing::{
+    TestServer,
+    pty::{Terminal, keys},
+    wait_until,
+};
 
 fn seeded() -> TestServer {
     let server = TestServer::start(&newest());

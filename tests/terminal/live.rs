@@ -1,8 +1,7 @@
 //! The main flow, on every server.
 
 use crate::session::{LIMIT, frame_is_closed, open_group, seed_orders, wait_lag, wait_pending, watch, watch_orders};
-use crate::support::each_server;
-use crate::support::pty::text_of;
+use pelwatch::testing::{each_server, pty::text_of};
 
 #[test]
 fn the_numbers_follow_what_happens_on_the_server() {

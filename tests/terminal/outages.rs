@@ -5,8 +5,7 @@ use std::process::Command;
 use vt100::Screen;
 
 use crate::session::{LIMIT, newest, seed_orders, wait_lag, wait_pending, watch, watch_orders};
-use crate::support::TestServer;
-use crate::support::pty::text_of;
+use pelwatch::testing::{TestServer, pty::text_of};
 
 /// Whether the row that names `group` is drawn dim.
 fn dimmed(screen: &Screen, group: &str) -> bool {

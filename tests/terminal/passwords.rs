@@ -1,8 +1,7 @@
 //! Servers that want a password: every way to give it, and it never shows.
 
 use crate::session::{LIMIT, seed_orders, start, wait_lag};
-use crate::support::pty::Terminal;
-use crate::support::{TestServer, newest_from};
+use pelwatch::testing::{TestServer, newest_from, pty::Terminal};
 
 const PASSWORD: &str = "sesame-Xy7";
 const WRONG: &str = "mustard-Qz3";

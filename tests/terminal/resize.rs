@@ -3,8 +3,7 @@
 use vt100::Screen;
 
 use crate::session::{LIMIT, SIZE, frame_is_closed, newest, open_group, seed_orders, watch_orders};
-use crate::support::TestServer;
-use crate::support::pty::text_of;
+use pelwatch::testing::{TestServer, pty::text_of};
 
 /// The group's screen for its size: the frame is closed, header and strip are there.
 fn complete(screen: &Screen) -> bool {
@@ -60,7 +59,7 @@ fn a_screen_spoilt_by_another_program_is_drawn_anew_by_ctrl_l() {
     let before = terminal.raw().len();
     terminal.send("\x0c");
     let whole = SIZE.0 as usize * 3;
-    crate::support::wait_until("everything is written again", LIMIT, || {
+    pelwatch::testing::wait_until("everything is written again", LIMIT, || {
         let raw = terminal.raw();
         let new = String::from_utf8_lossy(&raw[before..]).into_owned();
         new.contains("\x1b[2J") && new.contains("┃") && new.len() > whole

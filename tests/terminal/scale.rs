@@ -3,8 +3,11 @@
 use std::time::Duration;
 
 use crate::session::{newest, polls, start};
-use crate::support::pty::{Terminal, text_of};
-use crate::support::{TestServer, wait_until};
+use pelwatch::testing::{
+    TestServer,
+    pty::{Terminal, text_of},
+    wait_until,
+};
 
 /// All rows are read and drawn by a debug build on a busy machine.
 const LIMIT: Duration = Duration::from_secs(60);

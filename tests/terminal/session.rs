@@ -1,20 +1,27 @@
 //! What these tests share: starting the program, reading numbers off its screen, and the situation that most begin with.
 
-use std::path::Path;
-use std::time::Duration;
+use std::{path::Path, process::Command, time::Duration};
 
 use vt100::Screen;
 
-use crate::support::pty::{Terminal, text_of};
-use crate::support::{FoundServer, TestServer, found_servers, wait_until};
+use pelwatch::testing::{
+    FoundServer, TestServer, found_servers,
+    pty::{Terminal, text_of},
+    wait_until,
+};
 
 /// Far longer than anything takes; a test that waits so long has failed.
 pub const LIMIT: Duration = Duration::from_secs(20);
 /// The size that the design is drawn for.
 pub const SIZE: (u16, u16) = (120, 40);
 
-pub fn program() -> &'static Path {
+fn program() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_pelwatch"))
+}
+
+/// The program as a script starts it. Its home does not exist: it must not need or make anything there.
+pub fn command() -> Command {
+    pelwatch::testing::command(env!("CARGO_BIN_EXE_pelwatch"), Path::new("/nonexistent/home"))
 }
 
 /// The server for what does not differ between versions: the one with the newest command set.
@@ -24,9 +31,7 @@ pub fn newest() -> FoundServer {
 
 /// Starts the dashboard with these arguments, without anything of this environment that would change it.
 pub fn start(args: &[&str], size: (u16, u16), env: &[(&str, &str)]) -> Terminal {
-    let mut all = vec![("REDISCLI_AUTH", ""), ("RUST_BACKTRACE", "0")];
-    all.extend(env);
-    Terminal::start(program(), args, size, &all)
+    Terminal::start(program(), args, size, env)
 }
 
 /// Watches a server, ten times a second.
@@ -132,4 +137,28 @@ pub fn wait_polls(server: &TestServer, count: u64) {
 /// The text that a command answers with.
 pub fn text(server: &TestServer, line: &str) -> String {
     redis::from_redis_value(server.run(line)).unwrap()
+}
+
+/// Whatever the user's environment says, a program under test finds folders of its own.
+#[test]
+fn a_program_under_test_sees_nothing_of_the_user() {
+    let own = tempfile::tempdir().unwrap();
+    let printed = pelwatch::testing::command("/usr/bin/env", own.path()).env_remove("PATH").output().unwrap();
+    let by_script = String::from_utf8_lossy(&printed.stdout).into_owned();
+    let mut terminal = Terminal::start(Path::new("/usr/bin/env"), &["-0"], (500, 100), &[]);
+    terminal.wait_exit(LIMIT);
+    let in_terminal = String::from_utf8_lossy(&terminal.raw()).replace('\0', "\n");
+    let temporary = std::env::temp_dir();
+    for (text, home) in [(by_script, own.path()), (in_terminal, temporary.as_path())] {
+        let value = |name: &str| {
+            let line = text.lines().find(|line| line.starts_with(&format!("{name}=")));
+            line.unwrap_or_else(|| panic!("{name} is not set:\n{text}")).split_once('=').unwrap().1.to_owned()
+        };
+        let at = value("HOME");
+        assert!(Path::new(&at).starts_with(home), "{at}");
+        for name in ["XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR"] {
+            assert!(value(name).starts_with(&at), "{name} is {}", value(name));
+        }
+        assert!(!text.contains("REDISCLI_AUTH="), "{text}");
+    }
 }

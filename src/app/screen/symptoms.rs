@@ -46,17 +46,13 @@ pub fn item(finding: &Finding, selected: bool) -> SymptomItem {
     }
 }
 
-/// Quiet checks named in a row of their own; the rest is counted.
-const NAMED: usize = 3;
-
-/// What is quiet, and what cannot tell: for lack of data, or of what the server refuses.
+/// What is quiet, and what cannot tell: for lack of data, or of what the server refuses. Quiet checks are not named or counted:
+/// there are many, and nothing is to be done about them.
 pub fn note(judgement: &Judgement, refused: Option<&str>) -> String {
     let mut parts = Vec::new();
-    let quiet = &judgement.quiet;
-    if quiet.len() > NAMED {
-        parts.push(format!("✓ {} and {} more are quiet", quiet[..NAMED].join(", "), quiet.len() - NAMED));
-    } else if !quiet.is_empty() {
-        parts.push(format!("✓ {} quiet", quiet.join(", ")));
+    if !judgement.quiet.is_empty() {
+        let alone = judgement.findings.is_empty() && judgement.waiting.is_empty();
+        parts.push(if alone { "✓ all checks quiet" } else { "✓ all other checks quiet" }.to_owned());
     }
     if !judgement.waiting.is_empty() {
         let why = refused.map_or("not enough data yet".to_owned(), |refused| format!("cannot tell ({refused})"));

@@ -1,7 +1,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-use super::super::{AGES_MS, Held, LEAST_SWEPT, Limits, Old};
-use super::*;
+use super::{
+    super::{AGES_MS, Held, LEAST_SWEPT, Limits, Old},
+    *,
+};
 use crate::core::{
     known::Known,
     model::{FATAL_DELIVERIES, StreamFacts},
@@ -39,8 +41,7 @@ impl Server {
             last_generated: id(1_000_000),
             entries_added: Known::Is(1_000_000),
             max_deleted: Known::Is(self.max_deleted),
-            groups: 1,
-            reply_bytes: 300,
+            ..StreamFacts::empty()
         }
     }
 

@@ -48,12 +48,7 @@ fn rows(text: &str) -> Vec<PendingRow> {
 
 /// `a` seen just now, `b` seen an hour ago.
 fn consumers() -> Vec<ConsumerFacts> {
-    let one = |name: &str, idle_ms, pending| ConsumerFacts {
-        name: name.into(),
-        pending,
-        idle_ms,
-        inactive_ms: Known::Unsupported,
-    };
+    let one = |name: &str, idle_ms, pending| ConsumerFacts { pending, idle_ms, ..ConsumerFacts::fresh(name) };
     vec![one("a", 5_000, 2), one("b", 3_600_000, 0), one("c", 3_600_000, 1)]
 }
 
@@ -296,17 +291,14 @@ fn seek_with(
         last: Some(id(10)),
         last_generated: id(10),
         entries_added: Known::Is(10),
-        max_deleted: Known::Is(EntryId::MIN),
-        groups: 1,
-        reply_bytes: 0,
+        ..StreamFacts::empty()
     };
     let group = GroupFacts {
-        name: "g".into(),
-        consumers: 3,
         pending: 5,
         cursor: id(5),
         entries_read: Known::Is(5),
         reported_lag: Known::Is(5),
+        ..GroupFacts::fresh("g")
     };
     let between: Vec<EntryId> = between.iter().copied().map(id).collect();
     let (server, consumers, pending) = (server("redis", "7.4.1"), consumers(), rows(pending));

@@ -13,15 +13,7 @@ use crate::core::{
 };
 
 fn answer(fault: Fault) -> StreamSample {
-    StreamSample {
-        key: key(),
-        facts: Err(fault.clone()),
-        groups: Err(fault),
-        consistent: true,
-        ranges: Vec::new(),
-        details: Vec::new(),
-        origin: None,
-    }
+    StreamSample { facts: Err(fault.clone()), groups: Err(fault), ..StreamSample::unasked(key()) }
 }
 
 fn fold(store: &mut Store, at: Mono, fault: Fault) {

@@ -136,8 +136,8 @@ impl Fake {
             last_generated: id(self.last),
             entries_added: counted(self.added),
             max_deleted: if self.counts { Known::Is(self.max_deleted) } else { Known::Unsupported },
-            groups: self.groups.len() as i64,
             reply_bytes: 300 + 2 * self.entry_bytes,
+            ..StreamFacts::empty()
         }
     }
 
@@ -148,12 +148,12 @@ impl Fake {
             (true, Some(n)) => Known::Is(n),
         };
         GroupFacts {
-            name: name.clone(),
             consumers: group.consumers.len() as i64,
             pending: group.pel.len() as i64,
             cursor: group.cursor,
             entries_read: counter(group.read),
             reported_lag: counter(group.lag),
+            ..GroupFacts::fresh(name.clone())
         }
     }
 
@@ -191,10 +191,10 @@ impl Fake {
         let held = |name: &Name| group.pel.values().filter(|(owner, ..)| owner == name).count() as i64;
         detail.consumers = asked.consumers.then(|| {
             let list = group.consumers.iter().map(|name| ConsumerFacts {
-                name: name.clone(),
                 pending: held(name),
                 idle_ms: self.idle.get(name).copied().unwrap_or(0),
                 inactive_ms: Known::Is(0),
+                ..ConsumerFacts::fresh(name.clone())
             });
             Ok(list.collect())
         });
@@ -212,23 +212,17 @@ impl Fake {
         let streams = request.streams.iter().map(|asked| {
             if self.missing || asked.key != key() {
                 return StreamSample {
-                    key: asked.key.clone(),
-                    origin: None,
                     facts: Err(Fault::Missing),
                     groups: Err(Fault::Missing),
-                    consistent: true,
-                    ranges: Vec::new(),
-                    details: Vec::new(),
+                    ..StreamSample::unasked(asked.key.clone())
                 };
             }
             StreamSample {
-                key: asked.key.clone(),
-                origin: None,
                 facts: if asked.facts { Ok(self.facts()) } else { Err(Fault::Unasked) },
                 groups: Ok(self.groups.iter().map(|(name, group)| self.group_facts(name, group)).collect()),
-                consistent: true,
                 ranges: asked.ranges.iter().map(|range| (*range, Ok(self.range(range)))).collect(),
                 details: asked.groups.iter().map(|group| self.detail(group)).collect(),
+                ..StreamSample::unasked(asked.key.clone())
             }
         });
         let streams = streams.collect();

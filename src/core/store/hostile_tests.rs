@@ -41,8 +41,7 @@ fn stream() -> impl Strategy<Value = StreamFacts> {
             last_generated,
             entries_added,
             max_deleted: Known::Is(deleted),
-            groups: 1,
-            reply_bytes: 300,
+            ..StreamFacts::empty()
         },
     )
 }
@@ -65,10 +64,10 @@ fn sample() -> impl Strategy<Value = Sample> {
         )| {
             let name = |n: usize| Name::from(["a", "b", "c", "d"][n]);
             let consumers = consumers.into_iter().enumerate().map(|(n, (pending, idle_ms))| ConsumerFacts {
-                name: name(n),
                 pending,
                 idle_ms,
                 inactive_ms: Known::Is(idle_ms),
+                ..ConsumerFacts::fresh(name(n))
             });
             let mut rows: Vec<PendingRow> = rows
                 .into_iter()
@@ -92,15 +91,13 @@ fn sample() -> impl Strategy<Value = Sample> {
                 pages: vec![(page, Ok(rows))],
             };
             let group =
-                GroupFacts { name: Name::from("g"), consumers: count, pending, cursor, entries_read, reported_lag };
+                GroupFacts { consumers: count, pending, cursor, entries_read, reported_lag, ..GroupFacts::fresh("g") };
             let stream = StreamSample {
-                key: Name::from("k"),
-                origin: None,
                 facts: Ok(facts),
                 groups: Ok(vec![group]),
-                consistent: true,
                 ranges: vec![(range, Ok(ids))],
                 details: vec![detail],
+                ..StreamSample::unasked(Name::from("k"))
             };
             let server = ServerFacts { flavor: "redis".into(), version: version.into(), ..ServerFacts::default() };
             Sample { streams: vec![stream], server: Some(server), time_ms: Some(i64::MAX), ..Sample::default() }

@@ -32,27 +32,15 @@ fn answer(request: &StreamRequest, seconds: i64) -> StreamSample {
         last: Some(id(added)),
         last_generated: id(added),
         entries_added: Known::Is(added),
-        max_deleted: Known::Is(EntryId::MIN),
-        groups: 1,
-        reply_bytes: 400,
+        ..StreamFacts::empty()
     };
     let group = GroupFacts {
-        name: "g".into(),
-        consumers: 0,
-        pending: 0,
         cursor: id(read),
         entries_read: Known::Is(read),
         reported_lag: Known::Is(added - read),
+        ..GroupFacts::fresh("g")
     };
-    StreamSample {
-        origin: None,
-        key: request.key.clone(),
-        facts: Ok(facts),
-        groups: Ok(vec![group]),
-        consistent: true,
-        ranges: Vec::new(),
-        details: Vec::new(),
-    }
+    StreamSample { facts: Ok(facts), groups: Ok(vec![group]), ..StreamSample::unasked(request.key.clone()) }
 }
 
 fn tick(store: &mut Store, second: u64, focus: &Focus, seen: &BTreeSet<Name>) -> Request {

@@ -90,12 +90,9 @@ mod tests {
         StreamFacts {
             length: 100,
             first: Some(EntryId::new(first, 0)),
-            last: None,
-            last_generated: EntryId::MIN,
             entries_added: Known::Is(added),
             max_deleted: Known::Unsupported,
-            groups: 0,
-            reply_bytes: 0,
+            ..StreamFacts::empty()
         }
     }
 

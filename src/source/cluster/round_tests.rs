@@ -21,13 +21,9 @@ fn halves() -> SlotMap {
 
 fn sample(key: &str, fault: Option<Fault>) -> StreamSample {
     StreamSample {
-        key: Name::from(key),
         facts: Err(Fault::Missing),
         groups: Err(fault.unwrap_or(Fault::Missing)),
-        consistent: true,
-        ranges: Vec::new(),
-        details: Vec::new(),
-        origin: None,
+        ..StreamSample::unasked(Name::from(key))
     }
 }
 

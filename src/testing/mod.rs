@@ -1,0 +1,80 @@
+//! What tests, benches and the fuzz targets share, compiled only with the feature `testing`: real servers of every version at
+//! hand, a server made of plain values, a server that answers from a table, a program in a pseudo-terminal.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::missing_panics_doc,
+    reason = "equipment of tests: a panic is its way to fail"
+)]
+
+mod build;
+pub mod fake;
+mod found;
+pub mod fuzzing;
+pub mod pty;
+mod servers;
+pub mod world;
+
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+    thread,
+    time::{Duration, Instant},
+};
+
+pub use found::{FoundServer, found_servers, newest_from};
+pub use servers::TestServer;
+
+/// Runs `test` against a fresh server of each version at hand, and says which on stdout.
+pub fn each_server(test: impl Fn(&TestServer, &FoundServer)) {
+    for found in found_servers() {
+        println!("on {found}");
+        test(&TestServer::start(&found), &found);
+    }
+}
+
+/// Waits until `condition` holds, looking every 10 ms.
+///
+/// # Panics
+/// When it does not hold within `limit`; the message says `what` was waited for.
+pub fn wait_until(what: &str, limit: Duration, mut condition: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !condition() {
+        assert!(started.elapsed() < limit, "waited {limit:?} in vain until {what}");
+        // the one sleep of the tests: a look at the condition, never a guess of how long something takes
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// The variables that lead a program to the user's own files, each with a folder below `home` in its place: a test sees no state,
+/// configuration or cache but its own.
+pub fn own_folders(home: &Path) -> [(&'static str, PathBuf); 6] {
+    [
+        ("HOME", home.to_owned()),
+        ("XDG_STATE_HOME", home.join("state")),
+        ("XDG_CONFIG_HOME", home.join("config")),
+        ("XDG_CACHE_HOME", home.join("cache")),
+        ("XDG_DATA_HOME", home.join("data")),
+        ("XDG_RUNTIME_DIR", home.join("run")),
+    ]
+}
+
+/// Variables of the user that would change what pelwatch does.
+pub const USERS_OWN: [&str; 2] = ["REDISCLI_AUTH", "RUST_BACKTRACE"];
+
+/// A command that starts `program` (pelwatch itself) without anything of the user's, with folders of its own below `home`.
+pub fn command(program: &str, home: &Path) -> Command {
+    let mut command = Command::new(program);
+    USERS_OWN.iter().for_each(|name| {
+        command.env_remove(name);
+    });
+    command.envs(own_folders(home));
+    command
+}
+
+/// Whether a process of that id exists. A zombie counts: nobody waited for it yet.
+pub fn process_exists(pid: u32) -> bool {
+    // the shell's own kill: the program of that name is missing on small systems
+    let probe = format!("kill -0 {pid} 2>/dev/null");
+    Command::new("sh").args(["-c", &probe]).status().expect("sh runs").success()
+}

@@ -1,0 +1,21 @@
+//! Tests that need no server, no terminal and no clock. Try not to add files here: a new case mostly fits one of these.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+/// The imports of each folder stay within what CONTRIBUTING.md allows.
+mod architecture;
+/// Tables in the documents are the program's own.
+mod docs;
+/// The bodies of the fuzz targets on fixed inputs.
+mod fuzzing;
+/// Random keys, samples and sizes.
+mod random;
+/// Player of the TOML scenarios.
+mod scenario;
+/// Program state fed by a model of a server, drawn into memory.
+mod scenes;
+/// Every screen in its states, as text and styles.
+mod screens;
+/// Symptoms: what fires and what must not, from `scenarios/*.toml`.
+mod symptoms;
+/// The update function: what each key does in each place.
+mod update;

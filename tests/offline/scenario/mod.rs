@@ -1,0 +1,178 @@
+//! Scenarios: TOML files that say second by second what a server shows, and what pelwatch must say of it.
+//!
+//! ```toml
+//! about = "What happens, and what is to be seen of it."
+//! near_miss = ["falling-behind"]        # ids that never fire here, however near it comes
+//!
+//! [[phase]]                             # what holds for so long; the next one goes on where it ends
+//! seconds = 60
+//! server = "redis 8.0.0"                # the default; fields that this version does not have are left out by themselves
+//! clock = "1764504000000+1000"          # the server's clock in milliseconds, where it matters
+//! throughout = ["none"]                 # holds at each second
+//! then = ["falling-behind warn"]        # holds at the end
+//!
+//! [phase.stream.k]                      # one table for each stream
+//! added = "10000+100"
+//! length = 5000
+//!
+//! [phase.stream.k.group.g]              # and for each of its groups
+//! cursor = "9900+40"
+//! read = "9900+40"
+//! pending = 5
+//! consumers = [{ name = "c1", pending = 5, idle = 50 }]
+//! pel = [{ ids = "9890+40..9894+40", owner = "c1", idle = 50, deliveries = 1 }]
+//! ```
+//!
+//! **Numbers** are integers, or text: `A+B` is A at the beginning of the phase and grows by B a second, `A-B` shrinks, `A~B` swings up
+//! by B and back every ten seconds, `A+B~C` does both.
+//!
+//! **Entries** are numbered; n has the id `n-0`, or with `epoch = MS` the id `(MS + n)-0`. Those retained are the last `length` of
+//! `added`. A stream may also have `missing = true`, and `first`, `last`, `last_generated`, `max_deleted` as ids.
+//!
+//! **Groups**: `cursor` (a number) or `cursor_id` (an id); `read` and `lag` are numbers or `"nil"` (missing: nil; the lag of a known
+//! `read` is added - read); `pending`. A consumer has `pending`, `idle` and, if it is not the same, `inactive` (a number, or `"never"`),
+//! in milliseconds. A row of `pel` without `owner` was released. `repeat = N` in a group or a consumer makes N of them, with `#` in the
+//! name replaced by 1 to N.
+//!
+//! **Expectations**: `ID LEVEL [CONSUMER]`, `not ID`, `waiting ID` (it cannot tell so far), `none` (nothing fired), `calm` (nothing but
+//! information), `episodes ID N` (it began to fire N times since the start), `event ID`, `no events`. They are about the group `g` of
+//! the stream `k`; in front of a colon stands another group, as in `orders/billing: none`, or a stream as a whole, as in `orders: trimmed info`.
+
+mod expect;
+mod sample;
+
+use pelwatch::core::{
+    name::Name,
+    store::{Settings, Store},
+    symptoms::Finding,
+    time::{Mono, Now},
+};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+};
+use toml::{Table, Value};
+
+/// One file.
+pub struct Scenario {
+    pub name: String,
+    pub near_miss: Vec<String>,
+    phases: Vec<Table>,
+}
+
+/// All of them.
+pub fn all() -> Vec<Scenario> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/offline/scenarios");
+    let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths
+        .iter()
+        .map(|path| Scenario::read(&path.file_stem().unwrap().to_string_lossy(), &fs::read_to_string(path).unwrap()))
+        .collect()
+}
+
+/// The texts of a list that may be missing.
+fn texts(table: &Table, key: &str) -> Vec<String> {
+    let list = table.get(key).map_or(&[][..], |list| list.as_array().unwrap_or_else(|| panic!("{key} is a list")));
+    list.iter().map(|text| text.as_str().unwrap_or_else(|| panic!("{key} has texts")).to_owned()).collect()
+}
+
+impl Scenario {
+    pub fn read(name: &str, text: &str) -> Self {
+        let table: Table = text.parse().unwrap_or_else(|error| panic!("{name}: {error}"));
+        only(&table, name, &["about", "near_miss", "phase"]);
+        assert!(
+            table.get("about").and_then(Value::as_str).is_some_and(|about| about.len() > 20),
+            "{name} says what it is about"
+        );
+        let phases = table["phase"].as_array().unwrap().iter().map(|phase| phase.as_table().unwrap().clone()).collect();
+        Self { name: name.to_owned(), near_miss: texts(&table, "near_miss"), phases }
+    }
+
+    /// Ids of which it says somewhere that they fire.
+    pub fn fires(&self) -> BTreeSet<String> {
+        let lines = self.phases.iter().flat_map(|phase| [texts(phase, "then"), texts(phase, "throughout")].concat());
+        lines.filter_map(|line| expect::fires(&line)).collect()
+    }
+
+    /// Plays it and holds every expectation against what was found.
+    ///
+    /// # Errors
+    /// With the first that does not hold.
+    pub fn play(&self) -> Result<(), String> {
+        let keys: BTreeSet<&String> = self.phases.iter().flat_map(|phase| streams(phase).keys()).collect();
+        let keys: Vec<Name> = keys.into_iter().map(|key| Name::from(key.as_str())).collect();
+        let mut store = Store::new(Settings { keys: keys.clone(), ..Settings::default() });
+        let mut episodes = Episodes::default();
+        let mut second = 0;
+        for (number, phase) in self.phases.iter().enumerate() {
+            only(phase, &self.name, &["seconds", "server", "clock", "then", "throughout", "stream"]);
+            let seconds = phase["seconds"].as_integer().unwrap();
+            for t in 0..seconds {
+                let at = Mono(second * 1000);
+                store.fold(sample::of(phase, &keys, t, at), None, Now { mono: at, wall_ms: 0 }, false);
+                second += 1;
+                episodes.note(&store);
+                let place = || format!("{}, phase {}, second {t}", self.name, number + 1);
+                if let Some(id) = self.near_miss.iter().find(|id| episodes.of_any(id) > 0) {
+                    let all: Vec<String> =
+                        found(&store).iter().map(|(whom, one)| format!("{whom}: {} {}", one.id, one.text)).collect();
+                    return Err(format!("{}: {id} is a near miss, and fired: {all:#?}", place()));
+                }
+                let mut due = texts(phase, "throughout");
+                due.extend((t + 1 == seconds).then(|| texts(phase, "then")).into_iter().flatten());
+                for line in due {
+                    let wrong = |what| format!("{}: '{line}': {what}", place());
+                    expect::holds(&line, &store, &episodes).map_err(wrong)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn streams(phase: &Table) -> &Table {
+    phase["stream"].as_table().unwrap()
+}
+
+/// A word that means nothing is a mistake, not a comment.
+fn only(table: &Table, place: &str, words: &[&str]) {
+    let odd: Vec<&String> = table.keys().filter(|key| !words.contains(&key.as_str())).collect();
+    assert!(odd.is_empty(), "{place}: unknown {odd:?}, there are {words:?}");
+}
+
+/// Everything found, with whom it is about: `k/g` or `k`.
+fn found(store: &Store) -> Vec<(String, &Finding)> {
+    let groups = store.groups().flat_map(|(stream, group)| {
+        group.judgement.findings.iter().map(move |one| (format!("{}/{}", stream.key, group.name()), one))
+    });
+    let wholes =
+        store.streams.values().flat_map(|stream| stream.findings.iter().map(|one| (stream.key.to_string(), one)));
+    groups.chain(wholes).collect()
+}
+
+/// How often each finding began.
+#[derive(Default)]
+struct Episodes {
+    now: BTreeSet<(String, &'static str)>,
+    count: BTreeMap<(String, &'static str), i64>,
+}
+
+impl Episodes {
+    fn note(&mut self, store: &Store) {
+        let now: BTreeSet<(String, &'static str)> =
+            found(store).into_iter().map(|(whom, one)| (whom, one.id)).collect();
+        for new in now.difference(&self.now) {
+            *self.count.entry(new.clone()).or_default() += 1;
+        }
+        self.now = now;
+    }
+
+    fn of(&self, whom: &str, id: &str) -> i64 {
+        self.count.iter().filter(|((who, what), _)| who == whom && *what == id).map(|(_, n)| n).sum()
+    }
+
+    fn of_any(&self, id: &str) -> i64 {
+        self.count.iter().filter(|((_, what), _)| *what == id).map(|(_, n)| n).sum()
+    }
+}

@@ -1,0 +1,10 @@
+//! Claims and moves of the cursor against real servers: the preview is exactly what is done, and nothing else is written.
+
+mod access;
+mod cli;
+mod cut;
+mod desk;
+mod large;
+mod moving;
+mod proxy;
+mod random;

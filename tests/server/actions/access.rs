@@ -1,0 +1,189 @@
+//! What the server does not allow is refused in its words, before or instead of a write; never half done.
+
+use std::{net::TcpListener, time::Duration};
+
+use pelwatch::{
+    core::plan::{Ask, Plan, claim::ClaimAsk, entries::What, seek::Place},
+    source::target::Parts,
+};
+use redis::Value;
+
+use super::desk::{Desk, claim_for, id, state};
+use pelwatch::testing::{TestServer, each_server, wait_until};
+
+fn seed(server: &TestServer) {
+    for ms in 1..=6 {
+        server.run(&format!("XADD k {ms}-0 f v"));
+    }
+    server.run("XGROUP CREATE k g 0");
+    server.run("XREADGROUP GROUP g a COUNT 4 STREAMS k >");
+    server.run("XREADGROUP GROUP g b COUNT 1 STREAMS k 0");
+    let _ = server.try_command(&[b"XGROUP", b"CREATECONSUMER", b"k", b"g", b"b"]);
+    server.run("XDEL k 2-0");
+}
+
+/// A desk of a user who may do everything but this.
+fn desk_without(server: &TestServer, command: &str) -> Desk {
+    server.run(&format!("ACL SETUSER eye reset on >p ~* +@all -{command}"));
+    Desk::with(Parts {
+        socket: Some(server.socket()),
+        user: Some("eye".into()),
+        password: Some("p".into()),
+        ..Parts::default()
+    })
+}
+
+fn from_a() -> ClaimAsk {
+    ClaimAsk { from: Some("a".into()), ..claim_for("b", 0) }
+}
+
+/// Each action with the commands that it cannot do without.
+type Action = (&'static str, &'static [&'static str], fn(&mut Desk) -> Plan);
+
+const ACTIONS: [Action; 6] = [
+    ("claim", &["xautoclaim", "xpending", "xinfo"], |desk| Plan::Claim(desk.claim(claim_for("b", 0)))),
+    ("claim from one", &["xclaim", "xpending", "xinfo"], |desk| Plan::Claim(desk.claim(from_a()))),
+    ("seek", &["xgroup", "xrange", "xpending", "xinfo"], |desk| Plan::Seek(desk.seek(Place::Id(id("1-0"))))),
+    ("acknowledge", &["xack", "xpending", "xinfo"], |desk| {
+        Plan::Entries(desk.entries(vec![id("1-0")], What::Acknowledge))
+    }),
+    ("hand over", &["xclaim", "xpending", "xinfo"], |desk| {
+        Plan::Entries(desk.entries(vec![id("1-0")], What::MoveTo("b".into())))
+    }),
+    ("delete", &["xgroup", "eval", "xinfo"], |desk| desk.delete("b")),
+];
+
+#[test]
+fn what_the_acl_forbids_is_refused_in_the_servers_words() {
+    each_server(|server, found| {
+        if found.compat() < (6, 0, 0) {
+            return;
+        }
+        seed(server);
+        let untouched = state(server);
+        for (name, needed, plan) in ACTIONS {
+            for command in needed {
+                if *command == "xautoclaim" && found.compat() < (6, 2, 0)
+                    || name == "delete" && found.compat() < (6, 2, 0)
+                {
+                    continue;
+                }
+                println!("{name} without {command}");
+                let mut desk = desk_without(server, command);
+                let plan = plan(&mut desk);
+                let words = desk.refused(&plan);
+                let said = ["permission", "can't run this command", "ACL failure"];
+                assert!(said.iter().any(|said| words.contains(said)), "{words}");
+                assert_eq!(state(server), untouched);
+                // 7.0 tells beforehand; what a plan reads it needs on every version
+                if found.compat() >= (7, 0, 0) && !matches!((name, *command), ("delete", _))
+                    || command.starts_with("xp")
+                {
+                    assert!(plan.refused().is_some(), "{words}");
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn a_seek_skips_nothing_that_it_could_not_count() {
+    each_server(|server, found| {
+        if found.compat() < (6, 0, 0) {
+            return;
+        }
+        seed(server);
+        let untouched = state(server);
+        let mut desk = desk_without(server, "xrange");
+        for place in [Place::End, Place::Forward(1), Place::Id(id("6-0"))] {
+            let plan = desk.seek(place);
+            assert!(plan.refused.is_some(), "{plan:?}");
+            desk.refused(&Plan::Seek(plan));
+        }
+        assert_eq!(state(server), untouched);
+    });
+}
+
+#[test]
+fn without_looking_at_entries_a_claim_counts_no_more_than_it_knows() {
+    each_server(|server, found| {
+        if found.compat() < (7, 0, 0) {
+            return;
+        }
+        seed(server);
+        let plan = desk_without(server, "xrange").claim(claim_for("b", 0));
+        assert!(!plan.would_move.exact && !plan.would_remove.exact, "{plan:?}");
+    });
+}
+
+#[test]
+fn what_is_not_there_is_said() {
+    each_server(|server, _| {
+        seed(server);
+        server.run("SET text 1");
+        let untouched = state(server);
+        let mut desk = Desk::on(server);
+        for (key, group, words) in [
+            ("none", "g", "there is no stream none"),
+            ("k", "none", "k has no group none"),
+            ("text", "g", "text is not a stream"),
+        ] {
+            let ask = ClaimAsk { key: key.into(), group: group.into(), ..claim_for("b", 0) };
+            let seek = pelwatch::core::plan::seek::SeekAsk {
+                key: key.into(),
+                group: group.into(),
+                place: Place::End,
+                beyond_end: false,
+            };
+            for ask in [Ask::Claim(ask), Ask::Seek(seek)] {
+                let plan = desk.plan(ask);
+                assert!(plan.refused().unwrap().contains(words), "{:?}", plan.refused());
+                desk.refused(&plan);
+            }
+        }
+        let plan = desk.claim(claim_for("nobody", 0));
+        assert!(plan.refused.unwrap().contains("nobody is not a consumer of this group"));
+        assert_eq!(state(server), untouched);
+    });
+}
+
+#[test]
+fn a_replica_is_refused_up_front() {
+    each_server(|primary, found| {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
+        let primary_tcp =
+            TestServer::start_with(found, &["--port", &port, "--bind", "127.0.0.1", "--repl-diskless-sync-delay", "0"]);
+        seed(&primary_tcp);
+        primary.run(&format!("REPLICAOF 127.0.0.1 {port}"));
+        wait_until("the replica has the stream", Duration::from_secs(30), || {
+            primary.try_command(&[b"XLEN", b"k"]).is_ok_and(|length| length == Value::Int(5))
+        });
+        let untouched = state(primary);
+        for (name, _, plan) in ACTIONS {
+            let mut desk = Desk::on(primary);
+            let plan = plan(&mut desk);
+            let why = plan.refused().unwrap_or_default();
+            assert!(why.contains("read-only replica") && why.contains(&port), "{name}: {why}");
+            desk.refused(&plan);
+        }
+        assert_eq!(state(primary), untouched);
+    });
+}
+
+#[test]
+fn a_server_that_became_a_replica_writes_nothing() {
+    each_server(|server, _| {
+        seed(server);
+        let mut desk = Desk::on(server);
+        let plans: Vec<Plan> =
+            ACTIONS.iter().filter(|(name, ..)| *name != "delete").map(|(_, _, plan)| plan(&mut desk)).collect();
+        let untouched = state(server);
+        server.run("REPLICAOF 127.0.0.1 1");
+        for plan in plans {
+            let words = desk.refused(&plan);
+            assert!(words.contains("replica"), "{words}");
+        }
+        server.run("REPLICAOF NO ONE");
+        assert_eq!(state(server), untouched);
+    });
+}

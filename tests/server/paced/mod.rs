@@ -1,0 +1,67 @@
+//! Watching a real server by a clock of one's own: what takes ten minutes is over in seconds, and nothing waits.
+
+use pelwatch::{
+    clock::Clock,
+    core::{
+        store::{Focus, Settings, Store},
+        symptoms::Finding,
+        time::{Mono, Now},
+    },
+    source::{Link, Source, Target, target::Parts},
+    testing::TestServer,
+};
+use tokio::runtime::{Builder, Runtime};
+
+/// A watcher that reads everything at each look, a second after the last by its own clock.
+pub struct Paced {
+    runtime: Runtime,
+    link: Link,
+    pub store: Store,
+    at: Mono,
+}
+
+impl Paced {
+    pub fn on(server: &TestServer, settings: Settings) -> Self {
+        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+        let parts = Parts { socket: Some(server.socket()), ..Parts::default() };
+        let link = runtime.block_on(Link::connect(&Target::new(parts).unwrap(), Clock::start())).unwrap();
+        Self { runtime, link, store: Store::new(settings), at: Mono(0) }
+    }
+
+    /// A second later.
+    pub fn look(&mut self) {
+        self.look_and_wait(0);
+    }
+
+    /// A second later; it is judged so many milliseconds after the server answered.
+    pub fn look_and_wait(&mut self, passed_ms: u64) {
+        self.at = Mono(self.at.0 + 1000);
+        self.store.begin_reading(self.at);
+        for round in 1..=64 {
+            let request = self.store.wants(&Focus::All, self.at);
+            let mut sample = self.runtime.block_on(self.link.sample(&request)).unwrap();
+            sample.at = self.at;
+            let now = Now { mono: Mono(self.at.0 + passed_ms), wall_ms: 0 };
+            self.store.fold(sample, request.scan.as_ref(), now, true);
+            if !self.store.is_hungry(round) {
+                return;
+            }
+        }
+        panic!("the reading never ends");
+    }
+
+    /// A second later, one poll of the dashboard with this in focus.
+    pub fn tick(&mut self, focus: &Focus) {
+        self.at = Mono(self.at.0 + 1000);
+        let request = self.store.wants(focus, self.at);
+        let mut sample = self.runtime.block_on(self.link.sample(&request)).unwrap();
+        sample.at = self.at;
+        self.store.fold(sample, request.scan.as_ref(), Now { mono: self.at, wall_ms: 0 }, false);
+    }
+
+    /// All that was found at the last look.
+    pub fn findings(&self) -> Vec<Finding> {
+        let groups = self.store.groups().flat_map(|(_, group)| group.judgement.findings.iter());
+        groups.chain(self.store.streams.values().flat_map(|stream| &stream.findings)).cloned().collect()
+    }
+}

@@ -1,0 +1,33 @@
+//! The program itself, in a terminal or started from a script, as a person meets it. Try not to add files here.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+/// Dialogs: preview, typed confirmation, outcome, journal.
+mod actions;
+/// Flags that are wrong or contradict each other.
+mod arguments;
+/// `pelwatch demo`.
+mod demo;
+/// Faults of the server while it is watched.
+mod faults;
+/// Watching changes nothing.
+mod harmless;
+/// Names that a terminal would obey.
+mod hostile;
+/// Keys, pastes, copies.
+mod keys;
+/// All ways to end, and a clean terminal after each.
+mod leaving;
+/// Numbers that follow the server.
+mod live;
+/// Servers that answer otherwise, and servers that lie.
+mod odd_replies;
+/// Servers that go away and return.
+mod outages;
+/// Passwords and prompts.
+mod passwords;
+/// Sizes down to 1x1.
+mod resize;
+/// 2,000 streams, 20,000 consumers.
+mod scale;
+/// Starting the program and waiting for what it shows.
+mod session;
