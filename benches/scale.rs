@@ -7,7 +7,7 @@ use pelwatch::{
         model::{GroupFacts, StreamFacts},
         name::Name,
         sample::{Sample, StreamSample},
-        store::{GroupState, Settings, Store},
+        store::{GroupState, Reading, Settings, Store},
         time::{Mono, Now},
     },
     demo::PrivateServer,
@@ -149,7 +149,7 @@ fn stream(stream: u64, second: u64, busy: bool) -> StreamSample {
         ..StreamFacts::empty()
     };
     let groups = (0..GROUPS).map(|group| GroupFacts {
-        pending: (group + n % 11) as i64,
+        pending: Known::Is((group + n % 11) as i64),
         cursor: EntryId::new(now_ms - 10 * group, 0),
         entries_read: Known::Is(1000 + n as i64 - group as i64),
         reported_lag: Known::Is(group as i64),
@@ -173,7 +173,7 @@ fn ten_minutes(busy: bool) {
         let streams = (0..STREAMS).map(|n| stream(n, second, busy)).collect();
         let sample = Sample { at: mono, streams, ..Sample::default() };
         let start = at_work("self");
-        store.fold(sample, None, Now { mono, wall_ms: 0 }, false);
+        store.fold(sample, Now { mono, wall_ms: 0 }, Reading::Tick);
         times.push(at_work("self").saturating_sub(start));
     }
     times.sort_unstable();

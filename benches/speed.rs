@@ -8,7 +8,7 @@ use pelwatch::{
     clock::Clock,
     core::{
         name::Name,
-        store::{Focus, Settings, Store},
+        store::{Focus, Reading, Settings, Store},
     },
     demo::PrivateServer,
     report,
@@ -90,7 +90,7 @@ async fn ticks(socket: &Path, db: &mut redis::Connection) {
         let request = store.wants(&focus, clock.mono());
         let sample = link.sample(&request).await.unwrap();
         let cost = sample.cost;
-        store.fold(sample, request.scan.as_ref(), clock.now(), false);
+        store.fold(sample, clock.now(), Reading::Tick);
         cost
     };
     for _ in 0..10 {
@@ -135,9 +135,9 @@ async fn frames(socket: &Path) {
     let mut app = App::new(Settings::default(), "unix:/tmp/redis.sock".into(), String::new(), 1000);
     app.size = (200, 60);
     for round in 0..12 {
-        let request = app.store.wants(&app.focus(), clock.mono());
+        let request = app.watch.store.wants(&app.focus(), clock.mono());
         let sample = Box::new(link.sample(&request).await.unwrap());
-        update(&mut app, Msg::Sampled { sample, scan: request.scan, interval_ms: 1000 }, clock.now());
+        update(&mut app, Msg::Sampled { sample, interval_ms: 1000 }, clock.now());
         if round == 4 {
             update(&mut app, Msg::Key(pelwatch::app::key::Key::Enter), clock.now());
         }
@@ -171,7 +171,7 @@ async fn frames(socket: &Path) {
     println!("  view model                            {views:?}");
     println!("  view model and drawing                {drawn:?}");
     println!("  with ratatui's comparison of frames   {frames:?}   (an empty frame: {empty:?})");
-    let text = report::text(&app.store, "", clock.now());
+    let text = report::text(&app.watch, "", clock.now());
     assert!(text.contains("workers"), "the screen that was measured shows the group");
 }
 

@@ -1,7 +1,7 @@
 //! The journal of actions: one JSON line before something is sent, one after, each on the disk before anything else happens. If it
 //! cannot be written, nothing is done.
 
-use crate::core::{name::Name, outcome::Outcome, plan::Plan, time::rfc3339};
+use crate::core::{command::Argv, name::Name, outcome::Outcome, plan::Plan, time::rfc3339};
 use serde_json::{Value, json};
 use std::{
     fs::{DirBuilder, File, OpenOptions},
@@ -48,7 +48,7 @@ impl Journal {
     /// # Errors
     /// When the line is not on the disk: then nothing may be sent.
     pub fn begin(&mut self, wall_ms: i64, endpoint: &str, plan: &Plan) -> io::Result<()> {
-        let commands: Vec<Value> = plan.commands().iter().map(|command| argv(command)).collect();
+        let commands: Vec<Value> = plan.commands().iter().map(argv).collect();
         self.write(&json!({
             "at": rfc3339(wall_ms),
             "event": "begin",
@@ -73,8 +73,7 @@ impl Journal {
             Outcome::Done(done) | Outcome::Unknown(_, done) => Some(done),
             Outcome::Refused(_) => None,
         };
-        let undo: Vec<Value> =
-            done.map_or(Vec::new(), |done| done.undo.iter().take(ROWS).map(|command| argv(command)).collect());
+        let undo: Vec<Value> = done.map_or(Vec::new(), |done| done.undo.iter().take(ROWS).map(argv).collect());
         self.write(&json!({
             "at": rfc3339(wall_ms),
             "event": "end",
@@ -160,12 +159,12 @@ pub fn tail(path: &Path, most: usize) -> Vec<String> {
 }
 
 /// The words of a command: a string each, or a name object where the bytes are no UTF-8.
-pub fn argv(command: &[Name]) -> Value {
+pub fn argv(command: &Argv) -> Value {
     let word = |word: &Name| match std::str::from_utf8(word.bytes()) {
         Ok(text) if !text.chars().any(char::is_control) => json!(text),
         _ => name(word),
     };
-    Value::Array(command.iter().map(word).collect())
+    Value::Array(command.words().iter().map(word).collect())
 }
 
 #[cfg(test)]

@@ -158,11 +158,11 @@ pub async fn snapshot(args: &SnapshotArgs) -> Result<(), Failure> {
     let target = target(&args.server)?;
     let settings = Settings { pel_limit: args.pel_limit, ..settings(&args.watch)? };
     let mut link = Wire::connect(&target, clock).await?.patient();
-    let (store, now) = report::settle(&mut link, settings, clock, args.settle, args.watch.interval).await?;
+    let (watch, now) = report::settle(&mut link, settings, clock, args.settle, args.watch.interval).await?;
     let text = if args.json {
-        format!("{:#}\n", report::json(&store, target.endpoint(), now))
+        format!("{:#}\n", report::json(&watch, target.endpoint(), now))
     } else {
-        report::text(&store, &target.place(), now)
+        report::text(&watch, &target.place(), now)
     };
     io::stdout().lock().write_all(text.as_bytes())?;
     Ok(())
@@ -235,12 +235,12 @@ async fn print_demo(socket: &Path, settings: Settings, length: Duration) -> Resu
     let clock = Clock::start();
     let target = Target::unix(socket)?;
     let mut link = Link::connect(&target, clock).await?;
-    let mut reading = report::Reading::new(settings, clock);
+    let mut reading = report::FullReading::new(settings, clock);
     let end = Instant::now() + length;
     loop {
         let next = Instant::now() + DEMO_EVERY;
         reading.once(&mut link).await?;
-        let text = report::text(&reading.store, target.endpoint(), clock.now());
+        let text = report::text(&reading.watch, target.endpoint(), clock.now());
         io::stdout().lock().write_all(format!("{text}\n").as_bytes())?;
         tokio::time::sleep_until(next.min(end)).await;
         if next >= end {

@@ -201,15 +201,15 @@ fn idle_ms(text: &str) -> Result<i64, String> {
 /// Opens a dialog for the group on the screen, or picked in the overview.
 pub fn open(app: &mut App, kind: Kind, now: Now, effects: &mut Vec<Effect>) {
     let Some((key, name)) = app.subject() else { return };
-    let Some((_, group)) = app.store.group(&key, &name) else { return };
-    let gone_after = group.gone_after_ms(&app.store.settings);
-    let mut consumers: Vec<_> = group.consumers.iter().flatten().collect();
+    let Some((_, group)) = app.watch.store.group(&key, &name) else { return };
+    let gone_after = group.gone_after_ms(&app.watch.store.settings);
+    let mut consumers: Vec<_> = group.consumers().iter().collect();
     // the one that is most alive is the likeliest to want them
     consumers.sort_by_key(|consumer| (consumer.idle_ms > gone_after, consumer.pending, consumer.name.clone()));
-    let (proposed, from) = match group.handling_ms(1.0) {
+    let (proposed, from) = match group.seen.handling_ms(1.0) {
         Some(slowest) => (
             (slowest.saturating_mul(3)).max(10_000),
-            format!("three times the slowest of {} handlings seen", group.handled_ms.len()),
+            format!("three times the slowest of {} handlings seen", group.seen.handled_ms.len()),
         ),
         None => (CAUTIOUS_IDLE_MS, "a cautious guess: no handling was seen so far".to_owned()),
     };
@@ -359,11 +359,8 @@ pub fn paste(dialog: &mut Dialog, text: &str) {
 
 fn copy(app: &mut App, dialog: &Dialog, effects: &mut Vec<Effect>) {
     if let Some(Ok(plan)) = &dialog.plan {
-        let lines: Vec<String> = plan
-            .commands()
-            .iter()
-            .map(|command| format!("redis-cli {} {}", app.cli_words, crate::core::symptoms::command_line(command)))
-            .collect();
+        let lines: Vec<String> =
+            plan.commands().iter().map(|command| format!("redis-cli {} {}", app.cli_words, command)).collect();
         effects.push(Effect::Copy(lines.join("\n")));
     }
 }

@@ -244,7 +244,10 @@ pub fn disabled_reason(app: &App, action: Action) -> Option<&'static str> {
         Action::Claim | Action::Seek if app.overlay.is_some() => Some("close the box first"),
         Action::Claim | Action::Seek if app.subject().is_none() => Some("pick a group first"),
         Action::Claim
-            if app.subject().and_then(|(key, name)| app.store.group(&key, &name)?.1.consumers.as_ref()).is_none() =>
+            if app
+                .subject()
+                .and_then(|(key, name)| app.watch.store.group(&key, &name)?.1.consumers.value.as_ref())
+                .is_none() =>
         {
             Some("the consumers of this group are not known yet")
         }
@@ -256,7 +259,7 @@ pub fn disabled_reason(app: &App, action: Action) -> Option<&'static str> {
             Some("pick a consumer first")
         }
         Action::Events
-            if app.store.events.is_empty()
+            if app.watch.store.events.is_empty()
                 && app.actions.is_empty()
                 && app.journal.is_empty()
                 && app.overlay != Some(Overlay::Events) =>

@@ -16,8 +16,9 @@ use crate::core::{
     id::EntryId,
     name::Name,
     sample::EntryPayload,
-    store::{Focus, Settings, Store},
+    store::{Focus, Settings},
     time::{Mono, Now},
+    watch::{JudgedGroup, Watch},
 };
 use std::collections::BTreeSet;
 
@@ -120,8 +121,6 @@ pub enum LinkState {
         why: String,
         /// When the next try is made.
         retry_at: Mono,
-        /// Tries that failed in a row.
-        tries: u32,
     },
 }
 
@@ -138,13 +137,13 @@ pub struct Notice {
 #[derive(Clone, Debug)]
 pub struct App {
     /// What was sampled.
-    pub store: Store,
+    pub watch: Watch,
     /// Where it comes from, in words without secrets.
     pub endpoint: String,
     /// redis-cli's flags for the same place.
     pub cli_words: String,
     /// The screen stands still: what was known then, and when that was. Collection goes on.
-    pub frozen: Option<Box<(Store, Now)>>,
+    pub frozen: Option<Box<(Watch, Now)>>,
     /// The connection.
     pub link: LinkState,
     /// The row picked is another one than that of the last plan made.
@@ -211,7 +210,7 @@ impl App {
     /// A program that knows nothing so far.
     pub fn new(settings: Settings, endpoint: String, cli_words: String, interval_ms: u64) -> Self {
         Self {
-            store: Store::new(settings),
+            watch: Watch::new(settings),
             endpoint,
             cli_words,
             frozen: None,
@@ -249,15 +248,15 @@ impl App {
     }
 
     /// What the screen shows: what is known, or what was known when it was told to stand still.
-    pub fn shown(&self) -> &Store {
-        self.frozen.as_ref().map_or(&self.store, |frozen| &frozen.0)
+    pub fn shown(&self) -> &Watch {
+        self.frozen.as_ref().map_or(&self.watch, |frozen| &frozen.0)
     }
 
     /// The moment that the screen shows: ages stand still with it, also while the server is gone.
     pub fn shown_at(&self, now: Now) -> Now {
         match (&self.frozen, &self.link) {
             (Some(frozen), _) => frozen.1,
-            (None, LinkState::Down { .. }) => self.store.sampled.unwrap_or(now),
+            (None, LinkState::Down { .. }) => self.watch.store.sampled.unwrap_or(now),
             (None, LinkState::Up) => now,
         }
     }
@@ -280,7 +279,7 @@ impl App {
     }
 
     /// Stream and group of the group screen, as long as both are there.
-    pub fn group(&self) -> Option<(&crate::core::store::StreamState, &crate::core::store::GroupState)> {
+    pub fn group(&self) -> Option<JudgedGroup<'_>> {
         match &self.place {
             Place::Group { key, group } => self.shown().group(key, group),
             Place::Overview => None,

@@ -4,7 +4,7 @@ use super::key::Key;
 use crate::core::{
     outcome::Outcome,
     plan::Plan,
-    sample::{EntryPayload, Sample, ScanRequest},
+    sample::{EntryPayload, Sample},
     time::Mono,
 };
 
@@ -19,8 +19,6 @@ pub enum Msg {
     Sampled {
         /// What it brought.
         sample: Box<Sample>,
-        /// The step of discovery it answers.
-        scan: Option<ScanRequest>,
         /// Time to the next tick, in milliseconds.
         interval_ms: u64,
     },
@@ -30,8 +28,6 @@ pub enum Msg {
         why: String,
         /// When the next try is made.
         retry_at: Mono,
-        /// Tries that failed in a row.
-        tries: u32,
     },
     /// An entry that was asked for.
     Entry(EntryPayload),

@@ -5,8 +5,9 @@ use crate::core::{
     lag::LagKind,
     name::Name,
     store::{GroupState, RowState, StreamState},
-    symptoms::Level,
+    symptoms::{Finding, Judgement, Level, Verdicts},
     time::Mono,
+    watch::Watch,
 };
 use std::{cmp::Reverse, collections::BTreeSet};
 
@@ -64,9 +65,20 @@ impl Order {
 pub struct Row<'a> {
     pub stream: &'a StreamState,
     pub group: Option<&'a GroupState>,
+    verdicts: &'a Verdicts,
 }
 
-impl Row<'_> {
+impl<'a> Row<'a> {
+    /// What was found of the stream as a whole.
+    pub fn of_stream(&self) -> &'a [Finding] {
+        self.verdicts.stream(&self.stream.key)
+    }
+
+    /// What the checks say of the group; nothing where there is none.
+    pub fn judgement(&self) -> Option<&'a Judgement> {
+        self.group.map(|group| self.verdicts.group(&self.stream.key, group.name()))
+    }
+
     pub fn id(&self) -> RowId {
         RowId { key: self.stream.key.clone(), group: self.group.map(|group| group.name().clone()) }
     }
@@ -78,13 +90,14 @@ impl Row<'_> {
 
     /// How bad it is: findings, or a stream that cannot be read although it was asked for.
     pub fn level(&self) -> Option<Level> {
+        let of_stream = self.verdicts.stream_level(&self.stream.key);
+        let of_group = self.judgement().and_then(Judgement::level);
         match (&self.stream.state, self.group) {
             (RowState::Fault(_), _) => Some(Level::Warn),
             (_, Some(group)) if self.stream.groups_fault.is_some() || group.doubt().is_some() => {
-                group.judgement.level().max(Some(Level::Warn))
+                of_group.max(Some(Level::Warn))
             }
-            (_, Some(group)) => group.judgement.level().max(self.stream.level()),
-            _ => self.stream.level(),
+            _ => of_group.max(of_stream),
         }
     }
 
@@ -99,20 +112,20 @@ impl Row<'_> {
 impl App {
     /// All rows, by name. A stream without one of the groups asked for has a row only if it was asked for itself.
     pub fn every_row(&self) -> Vec<Row<'_>> {
-        let store = self.shown();
+        let Watch { store, verdicts } = self.shown();
         let wanted = &store.settings.groups;
         let mut rows: Vec<Row> = Vec::new();
         for stream in store.streams.values() {
             let before = rows.len();
             rows.extend(
-                stream
-                    .groups
-                    .values()
-                    .filter(|g| wanted.is_empty() || wanted.contains(g.name()))
-                    .map(|group| Row { stream, group: Some(group) }),
+                stream.groups.values().filter(|g| wanted.is_empty() || wanted.contains(g.name())).map(|group| Row {
+                    stream,
+                    group: Some(group),
+                    verdicts,
+                }),
             );
             if rows.len() == before && (stream.groups.is_empty() || store.settings.keys.contains(&stream.key)) {
-                rows.push(Row { stream, group: None });
+                rows.push(Row { stream, group: None, verdicts });
             }
         }
         rows
@@ -126,7 +139,7 @@ impl App {
 
     /// What a row is sorted by: the smallest comes first.
     pub fn rank(&self, row: &Row, level: Option<Level>) -> (Reverse<Option<Level>>, Reverse<Option<i64>>) {
-        let pending = row.group.map(|group| group.facts.pending);
+        let pending = row.group.and_then(|group| group.facts.pending.value());
         match self.order {
             Order::Name => (Reverse(None), Reverse(None)),
             Order::Severity => {

@@ -41,7 +41,7 @@ impl Ranked {
 impl App {
     /// The order of these rows, which are all there are.
     pub fn ranked(&self, rows: &[Row]) -> Ref<'_, Ranked> {
-        let store = self.shown();
+        let store = &self.shown().store;
         let basis = Basis {
             ticks: store.ticks,
             sampled_ms: store.sampled.map(|at| at.mono.0),

@@ -58,12 +58,13 @@ const ENTRIES: usize = 50;
 
 /// Consumers with what they hold: those that hold entries first, the longest not seen in front.
 pub fn branches<'a>(app: &App, group: &'a GroupState) -> Vec<Branch<'a>> {
-    let mut consumers: Vec<(Option<&Name>, Option<&ConsumerFacts>, i64)> = match (&group.consumers, &group.summary) {
-        (Some(consumers), _) => consumers.iter().map(|c| (Some(&c.name), Some(c), c.pending)).collect(),
-        (None, Some(summary)) => summary.holders.iter().map(|(name, count)| (Some(name), None, *count)).collect(),
-        (None, None) => Vec::new(),
-    };
-    let limit = group.gone_after_ms(&app.store.settings);
+    let mut consumers: Vec<(Option<&Name>, Option<&ConsumerFacts>, i64)> =
+        match (&group.consumers.value, &group.summary.value) {
+            (Some(consumers), _) => consumers.iter().map(|c| (Some(&c.name), Some(c), c.pending)).collect(),
+            (None, Some(summary)) => summary.holders.iter().map(|(name, count)| (Some(name), None, *count)).collect(),
+            (None, None) => Vec::new(),
+        };
+    let limit = group.gone_after_ms(&app.watch.store.settings);
     let gone = |facts: Option<&ConsumerFacts>| facts.map_or(0, |c| c.idle_ms) > limit;
     // they are kept in the order of their names, and stay in it: a list of 20,000 is sorted by little in little time
     consumers.sort_by_key(|(_, facts, pending)| (Reverse(*pending > 0 && gone(*facts)), Reverse(*pending > 0)));

@@ -10,11 +10,12 @@ use super::{
     tree::{Branch, TreeRow, branches},
 };
 use crate::core::{
+    command::Argv,
     id::EntryId,
     sample::EntryPayload,
-    store::RowState,
-    symptoms::command_line,
+    store::{Reading, RowState},
     time::{Mono, Now},
+    watch::JudgedGroup,
 };
 
 /// A notice stays for so long.
@@ -40,18 +41,18 @@ pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
                 app.filter.extend(text.chars().filter(|c| !c.is_control()).take(100));
             }
         }
-        Msg::Sampled { sample, scan, interval_ms } => {
-            app.store.fold(*sample, scan.as_ref(), now, false);
+        Msg::Sampled { sample, interval_ms } => {
+            app.watch.take(*sample, now, Reading::Tick);
             app.kept_interval_ms = interval_ms;
             app.link = LinkState::Up;
             sampled = true;
         }
-        Msg::Down { why, retry_at, tries } => {
+        Msg::Down { why, retry_at } => {
             let since = match &app.link {
                 LinkState::Down { since, .. } => *since,
-                LinkState::Up => app.store.sampled.map_or(now.mono, |at| at.mono),
+                LinkState::Up => app.watch.store.sampled.map_or(now.mono, |at| at.mono),
             };
-            app.link = LinkState::Down { since, why, retry_at, tries };
+            app.link = LinkState::Down { since, why, retry_at };
         }
         Msg::Entry(entry) => take_entry(app, entry),
         Msg::Planned(no, plan) => dialog::planned(app, no, plan),
@@ -83,17 +84,17 @@ pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
     let refocused = before.0 != after;
     app.unplanned |= refocused;
     // who walks through thousands of rows passes over most: one plan a tick of the screen, not one a key
-    let walking = app.store.is_sliced() && app.place == Place::Overview && before.2 == app.place;
+    let walking = app.watch.store.is_sliced() && app.place == Place::Overview && before.2 == app.place;
     if sampled || before.1 != app.interval_ms || app.unplanned && (ticked || !walking) {
         app.unplanned = false;
-        let seen = if app.store.is_sliced() { app.seen() } else { std::collections::BTreeSet::new() };
-        let request = Box::new(app.store.wants_seen(&after, &seen, now.mono));
+        let seen = if app.watch.store.is_sliced() { app.seen() } else { std::collections::BTreeSet::new() };
+        let request = Box::new(app.watch.store.wants_seen(&after, &seen, now.mono));
         effects.push(Effect::Plan { request, interval_ms: app.interval_ms });
     }
     // a stream just found, or a group just opened, must not wait a whole interval for its first numbers; walking through the overview
     // asks for nothing by itself
-    let incomplete =
-        app.store.is_searching() || app.store.streams.values().any(|stream| stream.state == RowState::Loading);
+    let incomplete = app.watch.store.is_searching()
+        || app.watch.store.streams.values().any(|stream| stream.state == RowState::Loading);
     let opened = refocused && (before.2 != app.place || matches!(app.place, Place::Group { .. }));
     if opened || (sampled && incomplete) {
         effects.push(Effect::PollNow);
@@ -113,8 +114,8 @@ fn keep_selection(app: &mut App) {
 
 /// The largest holder is what one came for: unfolded and picked as soon as it is known.
 fn unfold(app: &mut App) {
-    let Some((_, group)) = app.group() else { return };
-    if group.consumers.is_none() {
+    let Some(JudgedGroup { group, .. }) = app.group() else { return };
+    if group.consumers.value.is_none() {
         return;
     }
     let holders = branches(app, group).into_iter().filter_map(|row| match row {
@@ -198,7 +199,7 @@ fn act(app: &mut App, action: Action, now: Now, effects: &mut Vec<Effect>) {
         Action::Pause => {
             app.frozen = match app.frozen {
                 Some(_) => None,
-                None => Some(Box::new((app.store.clone(), now))),
+                None => Some(Box::new((app.watch.clone(), now))),
             };
         }
         Action::Poll => effects.push(Effect::PollNow),
@@ -248,7 +249,7 @@ fn walk(app: &mut App, step: isize) {
             app.chosen = true;
         }
         (Place::Group { .. }, Pane::Consumers) => {
-            let Some((_, group)) = app.group() else { return };
+            let Some(JudgedGroup { group, .. }) = app.group() else { return };
             let mut rows = branches(app, group);
             rows.retain(|row| !matches!(row, Branch::More(_)));
             let at = app.tree_row.as_ref().and_then(|id| rows.iter().position(|row| row.is(id))).unwrap_or(0);
@@ -256,7 +257,7 @@ fn walk(app: &mut App, step: isize) {
             app.unfold = false;
         }
         (Place::Group { .. }, Pane::Symptoms) => {
-            let count = app.group().map_or(0, |(stream, group)| group.judgement.findings.len() + stream.findings.len());
+            let count = app.group().map_or(0, |seen| seen.findings().count());
             app.finding = moved(app.finding, step, count);
         }
         (Place::Group { .. }, Pane::Strip) => pick_entry(app, step),
@@ -264,7 +265,7 @@ fn walk(app: &mut App, step: isize) {
 }
 
 fn pick_entry(app: &mut App, step: isize) {
-    let Some((stream, group)) = app.group() else { return };
+    let Some(JudgedGroup { stream, group, .. }) = app.group() else { return };
     let ids: Vec<EntryId> = group.cells(stream).iter().map(|cell| cell.id).collect();
     let at = app.entry.unwrap_or(group.facts.cursor);
     let index = ids.partition_point(|id| *id < at).min(ids.len().saturating_sub(1));
@@ -284,10 +285,7 @@ fn sideways(app: &mut App, right: bool) {
         }
         (Pane::Consumers, Some(TreeRow::Entry(id))) if !right => {
             let id = *id;
-            let owner = app
-                .group()
-                .and_then(|(_, group)| group.pel.rows.iter().find(|row| row.id == id))
-                .map(|row| row.owner.clone());
+            let owner = app.group().and_then(|seen| seen.group.pel.row(id)).map(|row| row.owner.clone());
             if let Some(owner) = owner {
                 app.open.remove(&owner);
                 app.tree_row = Some(TreeRow::Consumer(owner));
@@ -299,7 +297,7 @@ fn sideways(app: &mut App, right: bool) {
 
 fn mark(app: &mut App, now: Now) {
     let id = match (app.pane, &app.tree_row) {
-        (Pane::Strip, _) => app.entry.or_else(|| app.group().map(|(_, group)| group.facts.cursor)),
+        (Pane::Strip, _) => app.entry.or_else(|| app.group().map(|seen| seen.group.facts.cursor)),
         (_, Some(TreeRow::Entry(id))) => Some(*id),
         _ => None,
     };
@@ -349,7 +347,7 @@ fn open(app: &mut App, now: Now, effects: &mut Vec<Effect>) {
             let row = app
                 .tree_row
                 .clone()
-                .or_else(|| app.group().and_then(|(_, group)| branches(app, group).first().and_then(Branch::id)));
+                .or_else(|| app.group().and_then(|seen| branches(app, seen.group).first().and_then(Branch::id)));
             match row {
                 Some(TreeRow::Consumer(name)) => {
                     if !app.open.remove(&name) {
@@ -362,15 +360,13 @@ fn open(app: &mut App, now: Now, effects: &mut Vec<Effect>) {
             }
         }
         (Place::Group { .. }, Pane::Strip) => {
-            let picked = app.entry.or_else(|| app.group().map(|(_, group)| group.facts.cursor));
+            let picked = app.entry.or_else(|| app.group().map(|seen| seen.group.facts.cursor));
             if let Some(id) = picked {
                 show_entry(app, id, effects);
             }
         }
         (Place::Group { .. }, Pane::Symptoms) => {
-            let any = app
-                .group()
-                .is_some_and(|(stream, group)| !group.judgement.findings.is_empty() || !stream.findings.is_empty());
+            let any = app.group().is_some_and(|seen| seen.findings().next().is_some());
             if any {
                 app.overlay = Some(Overlay::Finding { index: app.finding });
                 app.scroll = 0;
@@ -423,7 +419,7 @@ fn name_of_row(app: &App) -> Option<String> {
         (Some(Overlay::Entry { id, .. }), ..) => Some(id.to_string()),
         (_, Place::Overview, _) => app.selected.as_ref().map(|row| row.group.as_ref().unwrap_or(&row.key).shown()),
         (_, Place::Group { .. }, Pane::Strip) => {
-            app.entry.or(app.group().map(|(_, group)| group.facts.cursor)).map(|id| id.to_string())
+            app.entry.or(app.group().map(|seen| seen.group.facts.cursor)).map(|id| id.to_string())
         }
         (_, Place::Group { group, .. }, Pane::Consumers) => match &app.tree_row {
             Some(TreeRow::Consumer(Some(name))) => Some(name.shown()),
@@ -437,30 +433,29 @@ fn name_of_row(app: &App) -> Option<String> {
 /// The redis-cli command that looks at what the row shows; it only reads.
 fn command_of_row(app: &App) -> Option<String> {
     use crate::core::name::Name;
-    let words = |parts: &[&[u8]]| parts.iter().map(|part| Name::new(part.to_vec())).collect::<Vec<_>>();
     let entry = |key: &Name, id: EntryId| {
         let id = id.to_string();
-        words(&[b"XRANGE", key.bytes(), id.as_bytes(), id.as_bytes()])
+        Argv::of(&[b"XRANGE", key.bytes(), id.as_bytes(), id.as_bytes()])
     };
     let parts = match (&app.overlay, &app.place, app.pane) {
         (Some(Overlay::Entry { key, id, .. }), ..) => entry(key, *id),
         (_, Place::Overview, _) => {
             let row = app.selected.as_ref()?;
-            words(&[b"XINFO", if row.group.is_some() { &b"GROUPS"[..] } else { &b"STREAM"[..] }, row.key.bytes()])
+            Argv::of(&[b"XINFO", if row.group.is_some() { &b"GROUPS"[..] } else { &b"STREAM"[..] }, row.key.bytes()])
         }
         (_, Place::Group { .. }, Pane::Symptoms) => super::screen::finding_at(app)?.check.clone(),
         (_, Place::Group { key, .. }, Pane::Strip) => {
-            entry(key, app.entry.or(app.group().map(|(_, group)| group.facts.cursor))?)
+            entry(key, app.entry.or(app.group().map(|seen| seen.group.facts.cursor))?)
         }
         (_, Place::Group { key, group }, Pane::Consumers) => match &app.tree_row {
             Some(TreeRow::Consumer(Some(name))) => {
-                words(&[b"XPENDING", key.bytes(), group.bytes(), b"-", b"+", b"10", name.bytes()])
+                Argv::of(&[b"XPENDING", key.bytes(), group.bytes(), b"-", b"+", b"10", name.bytes()])
             }
             Some(TreeRow::Entry(id)) => entry(key, *id),
-            _ => words(&[b"XINFO", b"CONSUMERS", key.bytes(), group.bytes()]),
+            _ => Argv::of(&[b"XINFO", b"CONSUMERS", key.bytes(), group.bytes()]),
         },
     };
-    let line = command_line(&parts);
+    let line = parts;
     Some(if app.cli_words.is_empty() {
         format!("redis-cli {line}")
     } else {

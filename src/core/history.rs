@@ -41,7 +41,7 @@ pub struct Point {
     /// Entries the group was ever given.
     pub delivered: Option<i64>,
     /// Entries in the PEL.
-    pub pending: i64,
+    pub pending: Option<i64>,
     /// Where the cursor was.
     pub cursor: super::id::EntryId,
     /// Entries waiting; `None` while unknown.
@@ -95,7 +95,7 @@ impl History {
                 Known::Is(n) => Some(n),
                 _ => None,
             },
-            pending: group.pending,
+            pending: group.pending.value(),
             cursor: group.cursor,
             lag: lag.value.filter(|_| counted),
             bounds: match lag.kind {
@@ -107,7 +107,7 @@ impl History {
             length,
         };
         if let Some(last) = &self.last {
-            let doubted = (last.pending < 0) != (point.pending < 0);
+            let doubted = last.pending.is_none() != point.pending.is_none();
             let back = |old: Option<i64>, new: Option<i64>| matches!((old, new), (Some(old), Some(new)) if new < old);
             let went_back = back(last.added, point.added) || back(last.delivered, point.delivered);
             if went_back || point.cursor < last.cursor || doubted {
@@ -222,7 +222,7 @@ impl History {
         let seconds = last.at.since(first.at) as f64 / 1000.0;
         let delta = |old: Option<i64>, new: Option<i64>| new?.checked_sub(old?).filter(|n| *n >= 0);
         let delivered = delta(first.delivered, last.delivered);
-        let growth = last.pending.checked_sub(first.pending).filter(|_| first.pending >= 0);
+        let growth = last.pending.zip(first.pending).and_then(|(last, first)| last.checked_sub(first));
         let acked = delivered.and_then(|n| n.checked_sub(growth?)).filter(|n| *n >= 0);
         let per_second = |n: Option<i64>| n.map(|n| n as f64 / seconds);
         Rates {

@@ -14,8 +14,12 @@ fn stream(added: Option<i64>) -> StreamFacts {
 
 fn push(history: &mut History, at: u64, added: Option<i64>, read: Option<i64>, pending: i64, lag: Lag) {
     let counted = |n: Option<i64>| n.map_or(Known::Unsupported, Known::Is);
-    let group =
-        GroupFacts { pending, entries_read: counted(read), reported_lag: Known::Unsupported, ..GroupFacts::fresh("g") };
+    let group = GroupFacts {
+        pending: Known::Is(pending),
+        entries_read: counted(read),
+        reported_lag: Known::Unsupported,
+        ..GroupFacts::fresh("g")
+    };
     history.push(Mono(at), Some(&stream(added)), &group, &lag);
 }
 

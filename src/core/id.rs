@@ -47,6 +47,14 @@ impl EntryId {
         }
     }
 
+    /// The largest id before this one; `None` before the smallest.
+    pub fn previous(self) -> Option<Self> {
+        match self.seq.checked_sub(1) {
+            Some(seq) => Some(Self { ms: self.ms, seq }),
+            None => Some(Self { ms: self.ms.checked_sub(1)?, seq: u64::MAX }),
+        }
+    }
+
     /// The time in the id, in milliseconds since 1970, if it is plausibly one: from 2010 to a day after `now_ms`.
     pub fn plausible_ms(self, now_ms: i64) -> Option<i64> {
         let ms = i64::try_from(self.ms).ok()?;
@@ -79,6 +87,8 @@ mod tests {
     fn the_next_id_carries_and_ends_at_the_largest() {
         assert_eq!(EntryId::new(7, u64::MAX).next(), Some(EntryId::new(8, 0)));
         assert_eq!(EntryId::MAX.next(), None);
+        assert_eq!(EntryId::new(8, 0).previous(), Some(EntryId::new(7, u64::MAX)));
+        assert_eq!(EntryId::MIN.previous(), None);
     }
 
     #[test]
@@ -96,7 +106,7 @@ mod tests {
             let (x, y) = (EntryId::new(a.0, a.1), EntryId::new(b.0, b.1));
             prop_assert_eq!(x.cmp(&y), a.cmp(&b));
             prop_assert_eq!(EntryId::parse(x.to_string().as_bytes()), Some(x));
-            if let Some(next) = x.next() { prop_assert!(next > x); }
+            if let Some(next) = x.next() { prop_assert!(next > x && next.previous() == Some(x)); }
         }
     }
 }

@@ -9,6 +9,9 @@ pub enum Known<T> {
     Unsupported,
     /// The server has the field and answered nil.
     Undetermined,
+    /// The server gave a value that cannot be true: a negative count, one too large for 64 bits, or two at once. Other servers
+    /// send such numbers (docs/server-facts.md 12).
+    Contradictory,
     /// No permission to ask.
     Denied,
     /// Not asked for so far.
@@ -31,6 +34,7 @@ impl<T> Known<T> {
             Self::Is(value) => Known::Is(value),
             Self::Unsupported => Known::Unsupported,
             Self::Undetermined => Known::Undetermined,
+            Self::Contradictory => Known::Contradictory,
             Self::Denied => Known::Denied,
             Self::Unasked => Known::Unasked,
         }
@@ -42,8 +46,16 @@ impl<T> Known<T> {
             Self::Is(_) => None,
             Self::Unsupported => Some("not reported by this server"),
             Self::Undetermined => Some("the server answers nil"),
+            Self::Contradictory => Some("the server's number cannot be true"),
             Self::Denied => Some("no permission"),
             Self::Unasked => Some("not asked for yet"),
         }
+    }
+}
+
+impl Known<i64> {
+    /// Whether it is known to be more than `n`.
+    pub fn exceeds(self, n: i64) -> bool {
+        self.value().is_some_and(|value| value > n)
     }
 }

@@ -176,7 +176,7 @@ pub fn resolve(inputs: &Inputs) -> Lag {
             "the server cannot tell after a delete ahead, a move of the cursor, or a group created at $"
         }
         Known::Is(n) if n < 0 => "the server reports a negative lag",
-        Known::Is(_) => "the server's number is impossible here",
+        Known::Is(_) | Known::Contradictory => "the server's number is impossible here",
         Known::Denied | Known::Unasked => "not asked for",
     };
     of(LagKind::AtMost, most, Some(reason))

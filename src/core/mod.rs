@@ -6,6 +6,7 @@
 
 pub mod census;
 pub mod cluster;
+pub mod command;
 pub mod event;
 pub mod history;
 pub mod id;
@@ -13,6 +14,7 @@ pub mod known;
 pub mod lag;
 pub mod model;
 pub mod name;
+pub mod observed;
 pub mod outcome;
 pub mod plan;
 pub mod sample;
@@ -20,3 +22,5 @@ pub mod store;
 pub mod strip;
 pub mod symptoms;
 pub mod time;
+pub mod watch;
+pub mod words;

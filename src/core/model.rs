@@ -28,10 +28,10 @@ pub struct StreamFacts {
 pub struct GroupFacts {
     /// The group's name.
     pub name: Name,
-    /// Number of consumers known to the server, or [`IMPOSSIBLE`].
-    pub consumers: i64,
-    /// Entries in the PEL, unowned ones included, or [`IMPOSSIBLE`].
-    pub pending: i64,
+    /// Number of consumers known to the server.
+    pub consumers: Known<i64>,
+    /// Entries in the PEL, unowned ones included.
+    pub pending: Known<i64>,
     /// last-delivered-id.
     pub cursor: EntryId,
     /// entries-read (7.0+); nil after a move to an arbitrary id.
@@ -40,21 +40,7 @@ pub struct GroupFacts {
     pub reported_lag: Known<i64>,
 }
 
-/// In the place of a count that cannot be true: negative, no number, too large for 64 bits, or two at once. Other servers send
-/// such (server-facts 12: Kvrocks wraps below zero and lists a group twice).
-pub const IMPOSSIBLE: i64 = -1;
-
 impl GroupFacts {
-    /// Entries in the PEL; `None` where the server's count cannot be true.
-    pub fn pending_known(&self) -> Option<i64> {
-        (self.pending >= 0).then_some(self.pending)
-    }
-
-    /// Number of consumers; `None` where the server's count cannot be true.
-    pub fn consumers_known(&self) -> Option<i64> {
-        (self.consumers >= 0).then_some(self.consumers)
-    }
-
     /// entries-read; `None` where there is none, and where it says that nothing was read although the cursor left the start:
     /// Dragonfly was seen to leave it at 0 (server-facts 12).
     pub fn entries_read_known(&self) -> Option<i64> {

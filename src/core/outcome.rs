@@ -1,6 +1,7 @@
 //! What became of an executed plan.
 
-use super::{id::EntryId, model::PendingRow, name::Name};
+use super::{id::EntryId, model::PendingRow};
+use crate::core::command::Argv;
 
 /// Why nothing was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,7 +76,7 @@ pub struct Done {
     /// The entries that moved, as they were before: for the way back.
     pub moved: Vec<PendingRow>,
     /// The way back, if there is one.
-    pub undo: Vec<Vec<Name>>,
+    pub undo: Vec<Argv>,
 }
 
 impl Outcome {

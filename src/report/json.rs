@@ -8,9 +8,10 @@ use crate::core::{
     model::{ConsumerFacts, FATAL_DELIVERIES, PendingRow},
     name::Name,
     sample::Fault,
-    store::{Extreme, GroupState, RowState, Store, StreamState},
+    store::{Extreme, GroupState, RowState, StreamState},
     symptoms::Finding,
     time::{Now, rfc3339},
+    watch::Watch,
 };
 use serde_json::{Map, Value, json};
 
@@ -18,7 +19,8 @@ use serde_json::{Map, Value, json};
 const STRIP_ENTRIES: usize = 2000;
 
 /// The whole document.
-pub fn snapshot(store: &Store, endpoint: &str, now: Now) -> Value {
+pub fn snapshot(watch: &Watch, endpoint: &str, now: Now) -> Value {
+    let store = &watch.store;
     let text_or_null = |text: &str| if text.is_empty() { Value::Null } else { json!(text) };
     json!({
         "schema": "pelwatch.snapshot/1",
@@ -45,7 +47,7 @@ pub fn snapshot(store: &Store, endpoint: &str, now: Now) -> Value {
             "largest_reply": store.total_cost.largest_reply,
             "server_us": store.total_cost.server_us,
         },
-        "streams": store.streams.values().map(|s| stream(store, s, now)).collect::<Vec<_>>(),
+        "streams": store.streams.values().map(|s| stream(watch, s, now)).collect::<Vec<_>>(),
         "events": store.events.iter().map(event).collect::<Vec<_>>(),
     })
 }
@@ -85,27 +87,27 @@ fn sampled_at(at: crate::core::time::Mono, now: Now) -> String {
     rfc3339(now.wall_ms - now.mono.since(at) as i64)
 }
 
-fn stream(store: &Store, stream: &StreamState, now: Now) -> Value {
+fn stream(watch: &Watch, stream: &StreamState, now: Now) -> Value {
     let (state, error) = match &stream.state {
-        RowState::Ok => ("ok", stream.groups_fault.as_ref().or(stream.facts_fault.as_ref()).map(Fault::words)),
+        RowState::Ok => ("ok", stream.groups_fault.as_ref().or(stream.facts.fault()).map(Fault::words)),
         RowState::Loading => ("error", Some("not answered yet".to_owned())),
         RowState::Fault(fault) => (state_word(fault), Some(fault.words())),
     };
-    let facts = stream.facts.as_ref().filter(|_| stream.is_ok() || stream.is_away());
+    let facts = stream.facts.value.as_ref().filter(|_| stream.is_ok() || stream.is_away());
     let id = |id: Option<crate::core::id::EntryId>| id.map(|id| id.to_string());
     let listed = match (&stream.state, &stream.groups_fault) {
-        (RowState::Fault(Fault::Away(_)), _) if stream.facts.is_none() => Value::Null,
+        (RowState::Fault(Fault::Away(_)), _) if stream.facts.value.is_none() => Value::Null,
         (RowState::Fault(Fault::Other(_) | Fault::Elsewhere { .. }) | RowState::Loading, _) | (_, Some(_)) => {
             Value::Null
         }
-        _ => groups(store, stream, now),
+        _ => groups(watch, stream, now),
     };
     json!({
         "key": name(&stream.key),
         "node": stream.node,
         "state": state,
         "error": error,
-        "sampled_at": stream.facts.is_some().then(|| sampled_at(stream.at, now)),
+        "sampled_at": stream.facts.value.is_some().then(|| sampled_at(stream.facts.at, now)),
         "stale": stale(stream, now),
         "length": facts.map(|f| f.length),
         "entries_added": facts.and_then(|f| f.entries_added.value()),
@@ -114,26 +116,26 @@ fn stream(store: &Store, stream: &StreamState, now: Now) -> Value {
         "last_generated_id": facts.map(|f| f.last_generated.to_string()),
         "max_deleted_id": id(facts.and_then(|f| f.max_deleted.value())),
         "groups": listed,
-        "symptoms": stream.findings.iter().map(finding).collect::<Vec<_>>(),
+        "symptoms": watch.verdicts.stream(&stream.key).iter().map(finding).collect::<Vec<_>>(),
     })
 }
 
 /// Fields of the stream that are older than its groups, with their age: where XINFO STREAM is large it is asked for rarely. Of a
 /// stream whose node is away, all of them.
 fn stale(stream: &StreamState, now: Now) -> Value {
-    let newest = stream.groups.values().map(|group| group.at).max().unwrap_or(stream.at);
-    let age_ms = if stream.is_away() { now.mono.since(stream.at) } else { newest.since(stream.at) };
-    if age_ms == 0 || stream.facts.is_none() {
+    let newest = stream.groups.values().map(|group| group.at).max().unwrap_or(stream.facts.at);
+    let age_ms = if stream.is_away() { now.mono.since(stream.facts.at) } else { newest.since(stream.facts.at) };
+    if age_ms == 0 || stream.facts.value.is_none() {
         return json!({});
     }
     let fields = ["length", "entries_added", "first_id", "last_id", "last_generated_id", "max_deleted_id"];
     Value::Object(fields.iter().map(|field| ((*field).to_owned(), json!(age_ms))).collect())
 }
 
-fn groups(store: &Store, stream: &StreamState, now: Now) -> Value {
-    let asked = &store.settings.groups;
+fn groups(watch: &Watch, stream: &StreamState, now: Now) -> Value {
+    let asked = &watch.store.settings.groups;
     let there = stream.groups.values().filter(|g| asked.is_empty() || asked.contains(g.name()));
-    let mut list: Vec<Value> = there.map(|g| group(store, stream, g, now)).collect();
+    let mut list: Vec<Value> = there.map(|g| group(watch, stream, g, now)).collect();
     if stream.is_ok() {
         let missing = asked.iter().filter(|name| !stream.groups.contains_key(name));
         list.extend(
@@ -143,13 +145,13 @@ fn groups(store: &Store, stream: &StreamState, now: Now) -> Value {
     Value::Array(list)
 }
 
-fn group(store: &Store, stream: &StreamState, group: &GroupState, now: Now) -> Value {
+fn group(watch: &Watch, stream: &StreamState, group: &GroupState, now: Now) -> Value {
     let facts = &group.facts;
     let sampled_at = sampled_at(group.at, now);
     let walked = group.census.shown().map(|tally| census(tally, now));
     // ages of values that can be had no more stand still, as on the screen
     let (state, now) = if stream.is_away() { ("error", Now { mono: group.at, ..now }) } else { ("ok", now) };
-    let fault = group.pel_fault.as_ref().or(group.consumers_fault.as_ref());
+    let fault = group.pel_failure.as_ref().map(|failure| &failure.fault).or(group.consumers.fault());
     let fault = match &stream.state {
         RowState::Fault(away) => Some(away),
         _ => fault,
@@ -164,19 +166,19 @@ fn group(store: &Store, stream: &StreamState, group: &GroupState, now: Now) -> V
         "cursor": facts.cursor.to_string(),
         "entries_read": facts.entries_read_known(),
         "lag": lag(&group.lag),
-        "behind_ms": store.behind_ms(stream, group, now),
-        "pending": facts.pending_known(),
+        "behind_ms": watch.store.behind_ms(stream, group, now),
+        "pending": facts.pending.value(),
         "unowned": group.unowned(),
         "lost_before_read": group.lost,
         "payload_gone": payload_gone(stream, group),
         "oldest_idle": extreme(group.oldest_idle(now.mono), "ms"),
         "max_deliveries": extreme(group.pel.max_deliveries(), "value"),
         "census": walked,
-        "consumers_total": facts.consumers_known(),
-        "consumers": group.consumers.as_ref().map(|all| all.iter().map(|one| consumer(group, one, now)).collect::<Vec<_>>()),
-        "pel": pel(stream, group, store.settings.pel_limit, now),
+        "consumers_total": facts.consumers.value(),
+        "consumers": group.consumers.value.as_ref().map(|all| all.iter().map(|one| consumer(group, one, now)).collect::<Vec<_>>()),
+        "pel": pel(stream, group, watch.store.settings.pel_limit, now),
         "strip": strip(stream, group),
-        "symptoms": group.judgement.findings.iter().map(finding).collect::<Vec<_>>(),
+        "symptoms": watch.verdicts.group(&stream.key, group.name()).findings.iter().map(finding).collect::<Vec<_>>(),
         "rates": {
             "added_per_s": per_second(rates.added),
             "delivered_per_s": per_second(rates.delivered),
@@ -212,7 +214,7 @@ fn payload_gone(stream: &StreamState, group: &GroupState) -> Value {
 }
 
 fn consumer(group: &GroupState, consumer: &ConsumerFacts, now: Now) -> Value {
-    let passed = now.mono.since(group.consumers_at) as i64;
+    let passed = now.mono.since(group.consumers.at) as i64;
     let inactive = consumer.inactive_ms.value();
     let mut out = json!({
         "name": name(&consumer.name),
@@ -284,7 +286,7 @@ fn pel(stream: &StreamState, group: &GroupState, limit: usize, now: Now) -> Valu
 }
 
 fn strip(stream: &StreamState, group: &GroupState) -> Value {
-    let Some(facts) = &stream.facts else { return Value::Null };
+    let Some(facts) = &stream.facts.value else { return Value::Null };
     if facts.length > 0 && stream.window.span().is_none() {
         return Value::Null;
     }
@@ -314,7 +316,7 @@ fn finding(finding: &Finding) -> Value {
         "text": finding.text,
         "evidence": evidence,
         "cause": finding.cause,
-        "check": crate::core::symptoms::command_line(&finding.check),
+        "check": finding.check.to_string(),
         "remedy": finding.remedy,
     })
 }

@@ -6,5 +6,5 @@ mod reading;
 mod text;
 
 pub use json::snapshot as json;
-pub use reading::{Reading, settle};
+pub use reading::{FullReading, settle};
 pub use text::snapshot as text;

@@ -2,6 +2,7 @@
 
 use crate::{
     core::{
+        command::Argv,
         name::Name,
         outcome::{Done, Outcome},
         plan::{
@@ -9,7 +10,6 @@ use crate::{
             claim::ClaimPlan,
             seek::{Direction, SeekPlan},
         },
-        symptoms::command_line,
         time::age_words,
     },
     journal::argv,
@@ -68,7 +68,7 @@ pub fn claim_json(plan: &ClaimPlan, outcome: Option<&Outcome>) -> Value {
             "claimed": done.claimed, "removed": done.removed, "scan_complete": done.scan_complete,
             "cursor": done.scan_cursor.map(|id| id.to_string()), "unknown": unknown,
             "text": outcome.map(Outcome::text),
-            "undo": done.undo.iter().take(UNDO_COMMANDS).map(|command| argv(command)).collect::<Vec<_>>(),
+            "undo": done.undo.iter().take(UNDO_COMMANDS).map(argv).collect::<Vec<_>>(),
             "undo_complete": done.undo.len() <= UNDO_COMMANDS,
         })
     });
@@ -89,7 +89,7 @@ pub fn claim_json(plan: &ClaimPlan, outcome: Option<&Outcome>) -> Value {
         "last_id": plan.span().map(|(_, last)| last.to_string()),
         "warnings": warnings(&plan.warnings),
         "refused": refused(plan.refused.as_deref(), outcome),
-        "commands": plan.commands.iter().map(|command| argv(command)).collect::<Vec<_>>(),
+        "commands": plan.commands.iter().map(argv).collect::<Vec<_>>(),
         "outcome": outcome_json,
     })
 }
@@ -201,13 +201,13 @@ pub fn text(plan: &Plan, outcome: Option<&Outcome>, cli_words: &str) -> String {
     if let Some(why) = plan.refused() {
         lines.push(format!("refused: {why}"));
     }
-    let line = |command: &[Name]| format!("  redis-cli {cli_words} {}", command_line(command));
+    let line = |command: &Argv| format!("  redis-cli {cli_words} {command}");
     if let Some(outcome) = outcome {
         lines.push(outcome.text());
         let undo = done(Some(outcome)).map_or(&[][..], |(done, _)| &done.undo);
         if !undo.is_empty() {
             lines.push("the way back:".to_owned());
-            lines.extend(undo.iter().take(UNDO_LINES).map(|command| line(command)));
+            lines.extend(undo.iter().take(UNDO_LINES).map(&line));
             if undo.len() > UNDO_LINES {
                 let rest = undo.len() - UNDO_LINES;
                 lines.push(format!("  and {rest} more like it, one an entry; the journal has each entry as it was"));
@@ -217,7 +217,7 @@ pub fn text(plan: &Plan, outcome: Option<&Outcome>, cli_words: &str) -> String {
         lines.push("nothing was written".to_owned());
     } else {
         lines.push("nothing was written; --execute --confirm GROUP does it, by this command:".to_owned());
-        lines.extend(plan.commands().iter().take(3).map(|command| line(command)));
+        lines.extend(plan.commands().iter().take(3).map(line));
     }
     lines.join("\n") + "\n"
 }

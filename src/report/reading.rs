@@ -3,8 +3,9 @@
 use crate::{
     clock::Clock,
     core::{
-        store::{Focus, Settings, Store},
+        store::{self, Focus, Settings},
         time::Now,
+        watch::Watch,
     },
     source::{LinkFault, Source, Walker},
 };
@@ -24,8 +25,8 @@ pub async fn settle(
     clock: Clock,
     settle: Duration,
     interval: Duration,
-) -> Result<(Store, Now), LinkFault> {
-    let mut reading = Reading::new(settings, clock);
+) -> Result<(Watch, Now), LinkFault> {
+    let mut reading = FullReading::new(settings, clock);
     let end = Instant::now() + settle;
     loop {
         let start = Instant::now();
@@ -36,22 +37,22 @@ pub async fn settle(
         reading.walk_until(source, (start + interval).min(end)).await?;
     }
     let now = clock.now();
-    Ok((reading.store, now))
+    Ok((reading.watch, now))
 }
 
-/// A store that is filled by full readings.
+/// What is known from full readings.
 #[derive(Debug)]
-pub struct Reading {
+pub struct FullReading {
     /// What is known so far.
-    pub store: Store,
+    pub watch: Watch,
     clock: Clock,
     walker: Walker,
 }
 
-impl Reading {
+impl FullReading {
     /// Nothing read so far.
     pub fn new(settings: Settings, clock: Clock) -> Self {
-        Self { store: Store::new(settings), clock, walker: Walker::default() }
+        Self { watch: Watch::new(settings), clock, walker: Walker::default() }
     }
 
     /// One full reading: as many rounds as it takes, bounded.
@@ -59,15 +60,15 @@ impl Reading {
     /// # Errors
     /// When the server is lost.
     pub async fn once(&mut self, source: &mut impl Source) -> Result<(), LinkFault> {
-        self.store.begin_reading(self.clock.mono());
-        let most = ROUNDS + self.store.settings.pel_limit / 1000;
+        self.watch.store.begin_reading(self.clock.mono());
+        let most = ROUNDS + self.watch.store.settings.pel_limit / 1000;
         for round in 1..=most {
-            let request = self.store.wants(&Focus::All, self.clock.mono());
+            let request = self.watch.store.wants(&Focus::All, self.clock.mono());
             let mut sample = source.sample(&request).await?;
             self.walker.follow(request.census.as_ref(), self.clock);
             self.walker.report(&mut sample);
-            self.store.fold(sample, request.scan.as_ref(), self.clock.now(), true);
-            if !self.store.is_hungry(round) {
+            self.watch.take(sample, self.clock.now(), store::Reading::Full);
+            if !self.watch.store.is_hungry(round) {
                 break;
             }
         }

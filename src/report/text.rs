@@ -2,13 +2,15 @@
 
 use crate::core::{
     id::EntryId,
+    known::Known,
     lag::Lag,
     model::{ConsumerFacts, StreamFacts},
     sample::Fault,
-    store::{Extreme, GroupState, RowState, Store, StreamState},
+    store::{Extreme, GroupState, RowState, StreamState},
     strip::{Cell, EntryState},
-    symptoms::{Finding, command_line},
+    symptoms::Finding,
     time::{Now, age},
+    watch::Watch,
 };
 use std::fmt::Write as _;
 
@@ -18,8 +20,9 @@ const AROUND: usize = 12;
 const CONSUMERS: usize = 20;
 
 /// The whole text.
-pub fn snapshot(store: &Store, endpoint: &str, now: Now) -> String {
+pub fn snapshot(watch: &Watch, endpoint: &str, now: Now) -> String {
     let mut out = String::new();
+    let store = &watch.store;
     let server = &store.server;
     let role = server.role.as_deref().unwrap_or("role unknown");
     let flavor = if server.flavor.is_empty() { "unknown server" } else { &server.flavor };
@@ -41,7 +44,7 @@ pub fn snapshot(store: &Store, endpoint: &str, now: Now) -> String {
         line(&mut out, 0, "no streams found");
     }
     for stream in store.streams.values() {
-        stream_lines(&mut out, store, stream, now);
+        stream_lines(&mut out, watch, stream, now);
     }
     for event in &store.events {
         line(&mut out, 0, &format!("{}  {}: {}", crate::core::time::rfc3339(event.wall_ms), event.id, event.text));
@@ -59,34 +62,34 @@ fn facts_line(out: &mut String, stream: &StreamState, facts: &StreamFacts) {
     line(out, 0, &format!("{}: {} entries{of}{span}", stream.key, facts.length));
 }
 
-fn stream_lines(out: &mut String, store: &Store, stream: &StreamState, now: Now) {
+fn stream_lines(out: &mut String, watch: &Watch, stream: &StreamState, now: Now) {
     out.push('\n');
-    match (&stream.state, &stream.facts, &stream.facts_fault) {
+    match (&stream.state, &stream.facts.value, stream.facts.fault()) {
         (RowState::Ok, Some(facts), _) => facts_line(out, stream, facts),
         (RowState::Ok, None, Some(fault)) => line(out, 0, &format!("{}: XINFO STREAM: {}", stream.key, fault.words())),
         (RowState::Fault(fault @ Fault::Away(_)), Some(facts), _) => {
             line(out, 0, &format!("{}: {}", stream.key, fault.words()));
-            line(out, 0, &format!("as it was {} ago:", age(now.mono.since(stream.at) as i64)));
+            line(out, 0, &format!("as it was {} ago:", age(now.mono.since(stream.facts.at) as i64)));
             facts_line(out, stream, facts);
         }
         (RowState::Fault(fault), ..) => return line(out, 0, &format!("{}: {}", stream.key, fault.words())),
         _ => return line(out, 0, &format!("{}: not answered yet", stream.key)),
     }
-    let now = if stream.is_away() { Now { mono: stream.at, ..now } } else { now };
+    let now = if stream.is_away() { Now { mono: stream.facts.at, ..now } } else { now };
     if let Some(fault) = &stream.groups_fault {
         line(out, 2, &format!("groups: {}", fault.words()));
     }
     if stream.groups.is_empty() && stream.groups_fault.is_none() {
         line(out, 2, "no groups");
     }
-    let asked = &store.settings.groups;
+    let asked = &watch.store.settings.groups;
     for missing in asked.iter().filter(|name| !stream.groups.contains_key(name)) {
         line(out, 2, &format!("{missing}: no such group"));
     }
     for group in stream.groups.values().filter(|g| asked.is_empty() || asked.contains(g.name())) {
-        group_lines(out, store, stream, group, now);
+        group_lines(out, watch, stream, group, now);
     }
-    for finding in &stream.findings {
+    for finding in watch.verdicts.stream(&stream.key) {
         finding_lines(out, 2, finding);
     }
 }
@@ -95,8 +98,8 @@ fn count_words(count: Option<i64>) -> String {
     count.map_or("?".to_owned(), |n| n.to_string())
 }
 
-fn group_lines(out: &mut String, store: &Store, stream: &StreamState, group: &GroupState, now: Now) {
-    let behind = store.behind_ms(stream, group, now).map_or(String::new(), |ms| format!(", behind {}", age(ms)));
+fn group_lines(out: &mut String, watch: &Watch, stream: &StreamState, group: &GroupState, now: Now) {
+    let behind = watch.store.behind_ms(stream, group, now).map_or(String::new(), |ms| format!(", behind {}", age(ms)));
     let oldest = match group.oldest_idle(now.mono) {
         Extreme::Exact(Some((ms, id))) => format!(", oldest {} ({id})", age(ms)),
         Extreme::AtLeast(ms, id) => format!(", oldest at least {} ({id})", age(ms)),
@@ -109,15 +112,17 @@ fn group_lines(out: &mut String, store: &Store, stream: &StreamState, group: &Gr
             "{}: lag {}, pending {}{behind}{oldest}, {} consumer{}",
             group.name(),
             lag_words(&group.lag),
-            count_words(group.facts.pending_known()),
-            count_words(group.facts.consumers_known()),
-            if group.facts.consumers == 1 { "" } else { "s" }
+            count_words(group.facts.pending.value()),
+            count_words(group.facts.consumers.value()),
+            if group.facts.consumers == Known::Is(1) { "" } else { "s" }
         ),
     );
     let cells = group.cells(stream);
     // a dashboard left at once has not fetched them all: no entries shown is not the same as no entries there
-    if cells.is_empty() && (group.facts.pending != 0 || stream.facts.as_ref().is_some_and(|facts| facts.length > 0)) {
-        let why = match &stream.range_fault {
+    if cells.is_empty()
+        && (group.facts.pending != Known::Is(0) || stream.facts.value.as_ref().is_some_and(|facts| facts.length > 0))
+    {
+        let why = match stream.range_failure.as_ref().map(|failure| &failure.fault) {
             Some(fault) => format!("the entries around it cannot be shown: XRANGE: {}", fault.words()),
             None => "the entries around it were not fetched so far".to_owned(),
         };
@@ -136,17 +141,17 @@ fn group_lines(out: &mut String, store: &Store, stream: &StreamState, group: &Gr
     if let Some(doubt) = group.doubt() {
         line(out, 4, doubt);
     }
-    if let Some(fault) = &group.consumers_fault {
+    if let Some(fault) = group.consumers.fault() {
         line(out, 4, &format!("consumers: {}", fault.words()));
     }
-    let consumers = group.consumers.as_deref().unwrap_or_default();
+    let consumers = group.consumers();
     for one in consumers.iter().take(CONSUMERS) {
         line(out, 4, &consumer_line(group, one, now));
     }
     if consumers.len() > CONSUMERS {
         line(out, 4, &format!("and {} more consumers", consumers.len() - CONSUMERS));
     }
-    for finding in &group.judgement.findings {
+    for finding in &watch.verdicts.group(&stream.key, group.name()).findings {
         finding_lines(out, 4, finding);
     }
 }
@@ -161,7 +166,7 @@ fn lag_words(lag: &Lag) -> String {
 }
 
 fn consumer_line(group: &GroupState, one: &ConsumerFacts, now: Now) -> String {
-    let passed = now.mono.since(group.consumers_at) as i64;
+    let passed = now.mono.since(group.consumers.at) as i64;
     let oldest =
         group.oldest_idle_of(&one.name, now.mono).value().map_or(String::new(), |ms| format!(", oldest {}", age(ms)));
     let idle = age(one.idle_ms.saturating_add(passed));
@@ -177,7 +182,7 @@ fn consumer_line(group: &GroupState, one: &ConsumerFacts, now: Now) -> String {
 
 fn finding_lines(out: &mut String, indent: usize, finding: &Finding) {
     line(out, indent, &format!("{} {}: {}", finding.level.word(), finding.id, finding.text));
-    line(out, indent + 2, &format!("first check: {}", command_line(&finding.check)));
+    line(out, indent + 2, &format!("first check: {}", finding.check));
 }
 
 /// The strip as text: `1-0 acked, 3-0 pending c1 | cursor | 5-0 new`; long ones are cut around the cursor.

@@ -4,7 +4,7 @@
 use crate::core::{
     id::EntryId,
     known::Known,
-    model::{ConsumerFacts, GroupFacts, IMPOSSIBLE, PendingRow, PendingSummary, StreamFacts, total},
+    model::{ConsumerFacts, GroupFacts, PendingRow, PendingSummary, StreamFacts, total},
     name::{Name, visible},
     sample::{Fault, Field, Part, RangeIds},
 };
@@ -194,7 +194,7 @@ fn each<T>(value: &Value, what: &str, read: impl Fn(&Value) -> Option<T>) -> Par
 pub fn groups(value: &Value) -> Part<Vec<GroupFacts>> {
     let listed = each(value, "XINFO GROUPS", |item| {
         let fields = Fields::of(item)?;
-        let counted = |field| Some(count(fields.get(field)?).unwrap_or(IMPOSSIBLE));
+        let counted = |field| Some(count(fields.get(field)?).map_or(Known::Contradictory, Known::Is));
         Some(GroupFacts {
             name: fields.get("name").and_then(name)?,
             consumers: counted("consumers")?,
@@ -222,7 +222,7 @@ fn merge(group: &mut GroupFacts, twin: &GroupFacts) -> Result<(), Fault> {
     if group.cursor != twin.cursor {
         return Err(contradicts("XINFO GROUPS"));
     }
-    let counted = |one, other| if one == other { one } else { IMPOSSIBLE };
+    let counted = |one, other| if one == other { one } else { Known::Contradictory };
     group.pending = counted(group.pending, twin.pending);
     group.consumers = counted(group.consumers, twin.consumers);
     group.entries_read = agreed(group.entries_read, twin.entries_read);

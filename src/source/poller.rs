@@ -6,7 +6,7 @@ use crate::{
     core::{
         id::EntryId,
         name::Name,
-        sample::{EntryPayload, Request, Sample, ScanRequest},
+        sample::{EntryPayload, Request, Sample},
         time::Mono,
     },
 };
@@ -42,8 +42,8 @@ pub enum Order {
 /// What the poller tells.
 #[derive(Debug)]
 pub enum Report {
-    /// A tick's sample, the step of discovery it answers, and the interval really kept.
-    Sampled(Box<Sample>, Option<ScanRequest>, Duration),
+    /// A tick's sample, and the interval really kept.
+    Sampled(Box<Sample>, Duration),
     /// An entry that was ordered.
     Entry(EntryPayload),
     /// The connection is lost, or was not made; the next try is at this time.
@@ -52,8 +52,6 @@ pub enum Report {
         fault: LinkFault,
         /// When the next try is made.
         retry_at: Mono,
-        /// How many tries have failed in a row.
-        tries: u32,
     },
 }
 
@@ -98,7 +96,7 @@ impl Poller {
             tries += 1;
             let wait = FIRST_WAIT.saturating_mul(1 << (tries - 1).min(8)).min(LONGEST_WAIT);
             let retry_at = Mono(self.clock.mono().0 + wait.as_millis() as u64);
-            if self.reports.send(Report::Down { fault, retry_at, tries }).await.is_err() {
+            if self.reports.send(Report::Down { fault, retry_at }).await.is_err() {
                 return;
             }
             if !self.wait_for_retry(Instant::now() + wait).await {
@@ -165,8 +163,7 @@ impl Poller {
             next = start + interval;
             walker.follow(plan.request.census.as_ref(), self.clock);
             walker.report(&mut sample);
-            let scan = plan.request.scan;
-            self.reports.send(Report::Sampled(Box::new(sample), scan, interval)).await.ok()?;
+            self.reports.send(Report::Sampled(Box::new(sample), interval)).await.ok()?;
         }
     }
 }

@@ -30,8 +30,8 @@ impl GroupFacts {
     pub fn fresh(name: impl Into<Name>) -> Self {
         Self {
             name: name.into(),
-            consumers: 0,
-            pending: 0,
+            consumers: Known::Is(0),
+            pending: Known::Is(0),
             cursor: EntryId::MIN,
             entries_read: Known::Is(0),
             reported_lag: Known::Is(0),

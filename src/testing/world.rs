@@ -253,8 +253,8 @@ impl Stream {
         let read = self.added.value().map_or(Known::Unsupported, |added| Known::Is(added - waiting));
         let lag = if self.added.value().is_some() { Known::Is(waiting) } else { Known::Unsupported };
         GroupFacts {
-            consumers: group.consumers.len() as i64,
-            pending: group.pending.len() as i64,
+            consumers: Known::Is(group.consumers.len() as i64),
+            pending: Known::Is(group.pending.len() as i64),
             cursor: group.cursor,
             entries_read: group.read.unwrap_or(read),
             reported_lag: group.lag.unwrap_or(lag),

@@ -97,7 +97,7 @@ pub async fn dashboard(
     let Dashboard { app, screen, .. } = dashboard;
     drop(screen);
     if printing? {
-        print!("{}", report::text(&app.store, &app.endpoint, clock.now()));
+        print!("{}", report::text(&app.watch, &app.endpoint, clock.now()));
     }
     Ok(())
 }
@@ -157,7 +157,7 @@ impl Dashboard {
             actor.run().await;
             Failure::Io(io::Error::other("the task for actions ended"))
         });
-        let first = Plan { request: app.store.wants(&app.focus(), clock.mono()), interval: options.interval };
+        let first = Plan { request: app.watch.store.wants(&app.focus(), clock.mono()), interval: options.interval };
         let (plan, plans) = watch::channel(first);
         let (orders, ordered) = mpsc::channel(8);
         let (reporting, reports) = mpsc::channel(4);
@@ -319,11 +319,9 @@ fn acted(told: Told) -> Msg {
 
 fn told(report: Report) -> Msg {
     match report {
-        Report::Sampled(sample, scan, interval) => {
-            Msg::Sampled { sample, scan, interval_ms: interval.as_millis() as u64 }
-        }
+        Report::Sampled(sample, interval) => Msg::Sampled { sample, interval_ms: interval.as_millis() as u64 },
         Report::Entry(entry) => Msg::Entry(entry),
-        Report::Down { fault, retry_at, tries } => Msg::Down { why: fault.to_string(), retry_at, tries },
+        Report::Down { fault, retry_at } => Msg::Down { why: fault.to_string(), retry_at },
     }
 }
 

@@ -511,15 +511,15 @@ fn while_it_stands_still_the_store_goes_on() {
         let stream = world.streams.get_mut(&"Orders".into()).unwrap();
         stream.add(pelwatch::core::id::EntryId::new(at as u64, 0));
     });
-    let (_, live) = scene.app.store.group(&"Orders".into(), &"workers".into()).unwrap();
+    let (_, live) = scene.app.watch.store.group(&"Orders".into(), &"workers".into()).unwrap();
     assert_eq!(live.lag.value, Some(7));
-    let (_, frozen) = scene.app.group().unwrap();
+    let frozen = scene.app.group().unwrap().group;
     assert_eq!(frozen.lag.value, Some(2));
     let still = text(&scene.draw((120, 40), pelwatch::tui::Theme::full()));
     assert_eq!(body(&still), body(&shown));
     assert!(still.contains("PAUSED, 5.0s old"));
     scene.keys(" ");
-    assert_eq!(scene.app.group().unwrap().1.lag.value, Some(7));
+    assert_eq!(scene.app.group().unwrap().group.lag.value, Some(7));
     assert!(scene.app.frozen.is_none());
 }
 
@@ -556,16 +556,14 @@ fn a_lost_connection_is_dated_from_the_last_sample_and_ends_with_the_next() {
     let mut scene = seed_group();
     let last = scene.at;
     scene.down(4000, 1000);
-    let since = |app: &App| {
-        if let LinkState::Down { since, tries, .. } = &app.link { Some((*since, *tries)) } else { None }
-    };
-    assert_eq!(since(&scene.app), Some((Mono(last), 3)));
+    let since = |app: &App| if let LinkState::Down { since, .. } = &app.link { Some(*since) } else { None };
+    assert_eq!(since(&scene.app), Some(Mono(last)));
     scene.at += 2000;
-    scene.send(Msg::Down { why: "still gone".into(), retry_at: Mono(scene.at + 500), tries: 4 });
-    assert_eq!(since(&scene.app), Some((Mono(last), 4)), "the start does not move with the tries");
-    let before = scene.app.store.ticks;
+    scene.send(Msg::Down { why: "still gone".into(), retry_at: Mono(scene.at + 500) });
+    assert_eq!(since(&scene.app), Some(Mono(last)), "the start does not move with the tries");
+    let before = scene.app.watch.store.ticks;
     scene.keys("jkz?<Esc>");
-    assert_eq!(scene.app.store.ticks, before);
+    assert_eq!(scene.app.watch.store.ticks, before);
     scene.tick();
     assert_eq!(scene.app.link, LinkState::Up);
 }
@@ -725,7 +723,7 @@ fn a_cursor_that_goes_back_and_a_group_that_is_lost_become_events() {
     scene.run(1, |world, _| {
         world.streams.get_mut(&"Orders".into()).unwrap().groups.clear();
     });
-    let seen: Vec<&str> = scene.app.store.events.iter().map(|event| event.id).collect();
+    let seen: Vec<&str> = scene.app.watch.store.events.iter().map(|event| event.id).collect();
     assert_eq!(seen, ["cursor-went-back", "group-lost"]);
 }
 
@@ -747,11 +745,8 @@ fn only_the_groups_asked_for_have_rows() {
 fn an_empty_sample_changes_nothing_that_is_shown() {
     let mut scene = seed_group();
     let before = ids(&scene.app);
-    scene.send(Msg::Sampled {
-        sample: Box::new(Sample { at: Mono(scene.at), ..Sample::default() }),
-        scan: None,
-        interval_ms: 1000,
-    });
+    scene
+        .send(Msg::Sampled { sample: Box::new(Sample { at: Mono(scene.at), ..Sample::default() }), interval_ms: 1000 });
     assert_eq!(ids(&scene.app), before);
     assert!(scene.app.group().is_some());
 }
@@ -773,6 +768,6 @@ fn lag_zero_is_never_made_of_nothing() {
     (group.lag, group.read) = (Some(Known::Undetermined), Some(Known::Is(1)));
     let mut scene = Scene::new(world);
     scene.ticks(2);
-    let (_, group) = scene.app.store.groups().next().unwrap();
+    let (_, group) = scene.app.watch.store.groups().next().unwrap();
     assert_ne!(group.lag.value, Some(0));
 }

@@ -17,7 +17,7 @@ use pelwatch::{
             seek::{Place, SeekAsk},
         },
         sample::Fault,
-        store::{Focus, RowState, Settings, Store},
+        store::{Focus, Reading, RowState, Settings, Store},
     },
     source::{Executor, Planner, Source, Stop, Target, Wire, connect_owner, target::Parts},
     testing::{FoundServer, TestServer, found_servers, wait_until},
@@ -161,7 +161,7 @@ impl Eye {
     fn tick(&mut self) {
         let request = self.store.wants(&Focus::None, self.clock.mono());
         let sample = self.runtime.block_on(self.wire.sample(&request)).unwrap();
-        self.store.fold(sample, request.scan.as_ref(), self.clock.now(), false);
+        self.store.fold(sample, self.clock.now(), Reading::Tick);
     }
 
     fn tick_until(&mut self, what: &str, condition: impl Fn(&Store) -> bool) {
@@ -172,10 +172,10 @@ impl Eye {
     }
 
     /// Until the stream was answered for anew: a node is not asked all the time.
-    fn tick_anew(&mut self, key: &str) {
+    fn tick_until_answered(&mut self, key: &str) {
         let start = self.clock.mono();
         self.tick_until("it is answered for", |store| {
-            fault(store, key).is_some() || store.streams[&Name::from(key)].at > start
+            fault(store, key).is_some() || store.streams[&Name::from(key)].facts.at > start
         });
     }
 
@@ -203,8 +203,8 @@ fn is_whole(store: &Store) -> bool {
 fn assert_numbers_stand(store: &Store) {
     for key in TENANTS {
         let stream = &store.streams[&Name::from(key)];
-        assert_eq!(stream.facts.as_ref().map(|facts| facts.length), Some(2), "{key}");
-        assert_eq!(stream.groups[&Name::from("workers")].facts.pending, 1, "{key}");
+        assert_eq!(stream.facts.value.as_ref().map(|facts| facts.length), Some(2), "{key}");
+        assert_eq!(stream.groups[&Name::from("workers")].facts.pending.value(), Some(1), "{key}");
     }
     assert!(store.events.is_empty(), "{:?}", store.events);
 }
@@ -296,10 +296,10 @@ fn a_slot_moves(cluster: &Cluster, eye: &mut Eye) {
     let plan = seek_plan(cluster, eye, key);
     to.server.run(&format!("CLUSTER SETSLOT {slot} IMPORTING {}", from.id()));
     from.server.run(&format!("CLUSTER SETSLOT {slot} MIGRATING {}", to.id()));
-    eye.tick_anew(key);
+    eye.tick_until_answered(key);
     assert_eq!(eye.fault(key), None, "as long as it is there, its old node answers");
     from.server.run(&format!("MIGRATE 127.0.0.1 {} {key} 0 5000", to.port));
-    eye.tick_anew(key);
+    eye.tick_until_answered(key);
     assert_eq!(eye.fault(key), None, "ASK is followed");
     assert_eq!(eye.nodes()[key], Some(to.name()));
     // whose commands go one by one, because MULTI is forbidden
@@ -324,7 +324,7 @@ fn a_slot_moves(cluster: &Cluster, eye: &mut Eye) {
     for node in [to, from, &cluster.nodes[1], &cluster.nodes[2]] {
         node.server.run(&format!("CLUSTER SETSLOT {slot} NODE {}", to.id()));
     }
-    eye.tick_anew(key);
+    eye.tick_until_answered(key);
     assert_eq!(eye.fault(key), None, "MOVED is followed");
     assert_eq!(eye.nodes()[key], Some(to.name()));
     assert_numbers_stand(&eye.store);
@@ -379,13 +379,13 @@ fn a_node_that_hangs_stalls_nobody(cluster: &Cluster, eye: &mut Eye) {
     let mut slowest = Duration::ZERO;
     let mut ticks = 0;
     wait_until("it is said not to answer", LONG, || {
-        let before = eye.store.streams[&Name::from(well)].at;
+        let before = eye.store.streams[&Name::from(well)].facts.at;
         let start = Instant::now();
         eye.tick();
         slowest = slowest.max(start.elapsed());
         ticks += 1;
         assert_eq!(eye.fault(well), None);
-        assert!(eye.store.streams[&Name::from(well)].at >= before);
+        assert!(eye.store.streams[&Name::from(well)].facts.at >= before);
         eye.fault(key).is_some()
     });
     assert!(slowest < Duration::from_secs(1) && ticks > 5, "{slowest:?} at most in {ticks} ticks");

@@ -6,7 +6,7 @@ use pelwatch::{
     core::{
         name::Name,
         store::Settings,
-        symptoms::{self, Finding, command_line},
+        symptoms::{self, Finding},
     },
     testing::{FoundServer, TestServer, each_server},
 };
@@ -220,8 +220,8 @@ fn paste(server: &TestServer, line: &str) -> String {
 }
 
 fn check(server: &TestServer, found: &FoundServer, finding: &Finding) {
-    let line = command_line(&finding.check);
-    let words: Vec<Vec<u8>> = finding.check.iter().map(|word| word.bytes().to_vec()).collect();
+    let line = finding.check.to_string();
+    let words: Vec<Vec<u8>> = finding.check.words().iter().map(|word| word.bytes().to_vec()).collect();
     assert_eq!(shell_words(&line), words, "{}: the shell must hand on each word as it is: {line}", finding.id);
     let command = (words[0].as_slice(), words.get(1).map_or(&b""[..], Vec::as_slice));
     let reads =

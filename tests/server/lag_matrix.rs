@@ -113,7 +113,7 @@ struct Recorder(BTreeMap<(&'static str, String), Vec<String>>);
 impl Recorder {
     fn add(&mut self, row: &Row, found: &FoundServer, watcher: &Watcher) {
         let (stream, group) = watcher.group("g").unwrap();
-        let (stream, group) = recorded(stream.facts.as_ref().unwrap(), &group.facts);
+        let (stream, group) = recorded(stream.facts.value.as_ref().unwrap(), &group.facts);
         let line = json!({ "row": row.number, "waiting": row.waiting, "stream": stream, "group": group });
         let servers = self.0.entry((row.number, line.to_string())).or_default();
         servers.push(found.to_string());

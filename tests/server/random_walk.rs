@@ -160,7 +160,7 @@ impl Walk<'_> {
             .map_err(|what| format!("{what}: {:?}, {truth:?}", state.lag))?;
 
         let entries: BTreeSet<EntryId> = scene.entries.iter().copied().collect();
-        let facts = stream.facts.as_ref().unwrap();
+        let facts = stream.facts.value.as_ref().unwrap();
         for id in (0..self.last + 3).flat_map(|ms| [EntryId::new(ms, 0), EntryId::new(ms, 1)]) {
             let said = stream.has_entry(id);
             if said.is_some_and(|said| said != entries.contains(&id)) {

@@ -100,12 +100,13 @@ fn ten_healthy_minutes_raise_no_alarm() {
                 .collect();
             assert!(loud.is_empty(), "on {found} in second {second}: {loud:#?}");
         }
-        assert!(watcher.store.events.is_empty(), "{:?}", watcher.store.events);
+        assert!(watcher.watch.store.events.is_empty(), "{:?}", watcher.watch.store.events);
         let added = watcher
+            .watch
             .store
             .streams
             .values()
-            .filter_map(|stream| stream.facts.as_ref())
+            .filter_map(|stream| stream.facts.value.as_ref())
             .map(|facts| facts.length)
             .sum::<i64>();
         assert!(added > 6000, "the workload ran: {added}");

@@ -43,7 +43,7 @@ fn columns(with_inactive: bool) -> Vec<Column> {
 const LIST_MS: i64 = 6000;
 
 pub fn view(app: &App, stream: &StreamState, group: &GroupState, now: Now) -> (Table, Line, String) {
-    let with_inactive = group.consumers.iter().flatten().any(|consumer| consumer.inactive_ms.reason().is_none());
+    let with_inactive = group.consumers().iter().any(|consumer| consumer.inactive_ms.reason().is_none());
     let rows = branches(app, group);
     let picked = app.tree_row.as_ref().and_then(|id| rows.iter().position(|row| row.is(id))).unwrap_or(0);
     let total = rows.len();
@@ -73,17 +73,17 @@ pub fn view(app: &App, stream: &StreamState, group: &GroupState, now: Now) -> (T
     };
     let holders = group.holders().map_or("?".to_owned(), |holders| holders.to_string());
     let mut number = vec![
-        bold(count_words(group.facts.consumers_known()), Tone::Plain),
+        bold(count_words(group.facts.consumers.value()), Tone::Plain),
         span(format!(", {holders} holding"), Tone::Dim),
     ];
     // the longer a list, the more rarely it is taken
-    let list_age_ms = now.mono.since(group.consumers_at) as i64;
-    if group.facts.consumers > MANY_CONSUMERS && group.consumers.is_some() && list_age_ms > LIST_MS {
+    let list_age_ms = now.mono.since(group.consumers.at) as i64;
+    if group.facts.consumers.exceeds(MANY_CONSUMERS) && group.consumers.value.is_some() && list_age_ms > LIST_MS {
         number.push(span(format!(", list {} old", age(list_age_ms)), Tone::Dim));
     }
-    let empty = match (&group.consumers_fault, total) {
+    let empty = match (group.consumers.fault(), total) {
         (Some(fault), 0) => format!("XINFO CONSUMERS: {}", fault.words()),
-        (None, 0) if group.consumers.is_none() => "not fetched yet".to_owned(),
+        (None, 0) if group.consumers.value.is_none() => "not fetched yet".to_owned(),
         (None, 0) => "no consumer is known to the server".to_owned(),
         _ => String::new(),
     };
@@ -133,7 +133,7 @@ fn consumer_row(
             if tries.is_some_and(|n| n > 1) { Tone::Warn } else { Tone::Dim },
         ),
     ];
-    let since = |ms: Option<i64>| ms.map_or("-".to_owned(), |ms| age(aged(ms, group.consumers_at, now.mono)));
+    let since = |ms: Option<i64>| ms.map_or("-".to_owned(), |ms| age(aged(ms, group.consumers.at, now.mono)));
     if with_inactive {
         cells.push(span(since(facts.map(|facts| facts.idle_ms)), Tone::Plain));
         let got = facts.and_then(|facts| facts.inactive_ms.value());

@@ -15,7 +15,6 @@ use crate::{
             entries::What,
             seek::{Direction, SeekPlan},
         },
-        symptoms::command_line,
         time::age_words,
     },
 };
@@ -155,10 +154,8 @@ fn preview(dialog: &Dialog) -> Vec<Line> {
     lines.push(Line::new());
     let commands = plan.commands();
     for command in commands.iter().take(COMMANDS) {
-        lines.push(vec![
-            span("  ", Tone::Plain),
-            span(crate::app::cells::cut(&command_line(command), 110), Tone::Accent),
-        ]);
+        lines
+            .push(vec![span("  ", Tone::Plain), span(crate::app::cells::cut(&command.to_string(), 110), Tone::Accent)]);
     }
     if commands.len() > COMMANDS {
         lines.push(vec![span(format!("  and {} more like it", commands.len() - COMMANDS), Tone::Dim)]);

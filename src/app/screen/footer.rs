@@ -33,7 +33,7 @@ pub fn view(app: &App) -> Bar {
         let idle = match binding.action {
             Action::Open => app.overlay.is_some(),
             Action::Back => app.overlay.is_none() && app.place == Place::Overview && app.filter.is_empty(),
-            Action::Events => app.store.events.is_empty(),
+            Action::Events => app.watch.store.events.is_empty(),
             _ => false,
         };
         if idle {

@@ -8,6 +8,7 @@ use super::{
 use crate::{
     app::{App, Pane, Zoom},
     core::{
+        known::Known,
         name::Name,
         store::{GroupState, RowState, StreamState},
         time::{Now, age},
@@ -49,15 +50,16 @@ pub struct GroupView {
 
 pub fn view(app: &App, key: &Name, name: &Name, now: Now) -> GroupView {
     let title = title(app, key, name);
-    let Some((stream, group)) = app.shown().group(key, name) else {
+    let Some(seen) = app.shown().group(key, name) else {
         return absent(app, key, name, title);
     };
+    let (stream, group) = (seen.stream, seen.group);
     let old = is_old(stream);
     let real_now = now;
     let now = if old { Now { mono: group.at, ..now } } else { now };
     let consumers = consumers::view(app, stream, group, now);
     let history = &group.history;
-    let usual_ms = app.shown().sweep_ms(app.kept_interval_ms);
+    let usual_ms = app.shown().store.sweep_ms(app.kept_interval_ms);
     let picked = (app.pane == Pane::Symptoms).then_some(app.finding);
     GroupView {
         title,
@@ -79,9 +81,9 @@ pub fn view(app: &App, key: &Name, name: &Name, now: Now) -> GroupView {
         consumers_number: consumers.1,
         consumers_empty: consumers.2,
         consumers: consumers.0,
-        symptoms: symptoms::view(stream, group, picked),
+        symptoms: symptoms::view(&seen, picked),
         lag: chart::series(history, now.mono, usual_ms, |point| point.lag),
-        pending: chart::series(history, now.mono, usual_ms, |point| (point.pending >= 0).then_some(point.pending)),
+        pending: chart::series(history, now.mono, usual_ms, |point| point.pending),
         span_s: (history.span_ms(chart::SPAN_MS) as f64 / 1000.0).max(60.0),
         pane: app.pane,
         absent: None,
@@ -96,7 +98,7 @@ fn title(app: &App, key: &Name, name: &Name) -> Line {
 }
 
 fn absent(app: &App, key: &Name, name: &Name, title: Line) -> GroupView {
-    let store = app.shown();
+    let store = &app.shown().store;
     let why = match store.streams.get(key).map(|stream| &stream.state) {
         None => format!("{key} is not watched any more."),
         Some(RowState::Fault(fault)) => format!("{key}: {}.", fault.words()),
@@ -134,14 +136,14 @@ fn numbers(app: &App, stream: &StreamState, group: &GroupState, now: Now) -> Lin
     let oldest = oldest_cell(group, now);
     line.push(span("  pending ", Tone::Dim));
     line.push(bold(
-        count_words(group.facts.pending_known()),
-        if group.facts.pending == 0 { Tone::Dim } else { oldest.tone },
+        count_words(group.facts.pending.value()),
+        if group.facts.pending == Known::Is(0) { Tone::Dim } else { oldest.tone },
     ));
-    if group.facts.pending > 0 {
+    if group.facts.pending.exceeds(0) {
         line.push(span("  oldest ", Tone::Dim));
         line.push(bold(oldest.text, oldest.tone));
     }
-    if let Some(ms) = app.shown().behind_ms(stream, group, now) {
+    if let Some(ms) = app.shown().store.behind_ms(stream, group, now) {
         line.push(span("  behind ", Tone::Dim));
         line.push(span(age(ms), Tone::Plain));
     }

@@ -10,7 +10,7 @@ use crate::{
 };
 
 pub fn view(app: &App, now: Now, clock: &str) -> Bar {
-    let store = app.shown();
+    let store = &app.shown().store;
     let mut left: Vec<(u8, Line)> = vec![(1, vec![bold("pelwatch", Tone::Accent)])];
     left.push((0, severity(app)));
     left.push((1, vec![if app.may_act { bold("ACTIONS", Tone::Warn) } else { span("RO", Tone::Dim) }]));
@@ -81,12 +81,12 @@ fn right(app: &App, now: Now, clock: &str) -> Vec<(u8, Line)> {
             right.push((2, vec![span(next, Tone::Warn)]));
             right.push((4, vec![span(why, Tone::Dim)]));
         }
-        LinkState::Up if app.store.ticks == 0 => right.push((0, vec![span("connecting", Tone::Dim)])),
-        LinkState::Up if app.store.cluster.as_ref().is_some_and(|cluster| cluster.up() == 0) => {
+        LinkState::Up if app.watch.store.ticks == 0 => right.push((0, vec![span("connecting", Tone::Dim)])),
+        LinkState::Up if app.watch.store.cluster.as_ref().is_some_and(|cluster| cluster.up() == 0) => {
             right.push((0, vec![bold("○ no node answers", Tone::Critical)]));
         }
         LinkState::Up => {
-            let silent = app.store.sampled.map_or(0, |at| now.mono.since(at.mono));
+            let silent = app.watch.store.sampled.map_or(0, |at| now.mono.since(at.mono));
             let (kept, wanted) = (age(app.kept_interval_ms as i64), age(app.interval_ms as i64));
             // a server that hangs is not gone yet, and not live either
             if silent > app.kept_interval_ms * 2 + 1000 {
@@ -99,7 +99,7 @@ fn right(app: &App, now: Now, clock: &str) -> Vec<(u8, Line)> {
             if kept != wanted {
                 right.push((3, vec![span(format!("slow replies, {wanted} wanted"), Tone::Warn)]));
             }
-            let cost = app.store.last_cost;
+            let cost = app.watch.store.last_cost;
             let text = format!(
                 "cost {:>2} cmds {:>5} {:>5}",
                 cost.commands,

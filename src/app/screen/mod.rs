@@ -166,8 +166,7 @@ pub fn most_scroll(app: &App, now: Now) -> usize {
 
 /// The finding picked on the group screen: the group's first, then the stream's.
 pub fn finding_at(app: &App) -> Option<&Finding> {
-    let (stream, group) = app.group()?;
-    group.judgement.findings.iter().chain(&stream.findings).nth(app.finding)
+    app.group()?.findings().nth(app.finding)
 }
 
 /// How old a pending entry looks.

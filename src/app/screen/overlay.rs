@@ -12,8 +12,8 @@ use crate::{
         id::EntryId,
         name::{Name, visible},
         sample::EntryPayload,
-        symptoms::command_line,
         time::{Now, age, rfc3339},
+        watch::JudgedGroup,
     },
 };
 use unicode_width::UnicodeWidthChar;
@@ -144,7 +144,7 @@ fn help(app: &App) -> Vec<Line> {
 
 /// What pelwatch saw change and what was done, the newest first, then what the journal has of earlier sessions.
 fn events(app: &App) -> Vec<Line> {
-    let store = app.shown();
+    let store = &app.shown().store;
     let time = |wall_ms: i64| format!("{} UTC  ", rfc3339(wall_ms).get(11..19).unwrap_or_default());
     let mut lines: Vec<(i64, Line)> = store
         .events
@@ -185,7 +185,7 @@ fn finding(app: &App) -> Vec<Line> {
         field("what to do", finding.remedy.to_owned()),
         vec![
             span(format!("{:<14}", "first check"), Tone::Dim),
-            span(command_line(&finding.check), Tone::Accent),
+            span(finding.check.to_string(), Tone::Accent),
             span("   Y copies it", Tone::Dim),
         ],
         Vec::new(),
@@ -198,7 +198,7 @@ fn finding(app: &App) -> Vec<Line> {
 }
 
 fn entry(app: &App, id: EntryId, key: &Name, payload: Option<&EntryPayload>, now: Now) -> Vec<Line> {
-    let store = app.shown();
+    let store = &app.shown().store;
     let mut lines = Vec::new();
     if let Some(ms) = id.plausible_ms(store.server_now_ms(now)) {
         let ago = age(store.server_now_ms(now) - ms);
@@ -207,8 +207,8 @@ fn entry(app: &App, id: EntryId, key: &Name, payload: Option<&EntryPayload>, now
             span(format!("{}  ({ago} ago, by its id)", rfc3339(ms)), Tone::Plain),
         ]);
     }
-    if let Some((stream, group)) = app.group().filter(|(stream, _)| stream.key == *key) {
-        let row = group.pel.rows.iter().find(|row| row.id == id);
+    if let Some(JudgedGroup { stream, group, .. }) = app.group().filter(|seen| seen.stream.key == *key) {
+        let row = group.pel.row(id);
         let state = match row {
             Some(row) => {
                 let owner = row.owner.as_ref().map_or("nobody (released)".to_owned(), Name::shown);
@@ -241,7 +241,7 @@ fn entry(app: &App, id: EntryId, key: &Name, payload: Option<&EntryPayload>, now
                 span("the entry is no longer in the stream", Tone::Plain),
             ]);
         }
-        for seen in group.redeliveries.iter().filter(|seen| seen.id == id) {
+        for seen in group.seen.redeliveries.iter().filter(|seen| seen.id == id) {
             let name = |name: &Option<Name>| name.as_ref().map_or("nobody".to_owned(), Name::shown);
             let text = format!(
                 "{} ago from {} to {}, deliveries {}",

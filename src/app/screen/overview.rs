@@ -63,12 +63,12 @@ pub fn view(app: &App, now: Now) -> OverviewView {
         format!(", by {}{}", app.order.word(), if app.reversed { ", turned round" } else { "" }),
         Tone::Dim,
     ));
-    let oldest_ms = app.shown().oldest_row_ms() as i64;
+    let oldest_ms = app.shown().store.oldest_row_ms() as i64;
     if oldest_ms > 0 {
         title.push(span(format!(", numbers up to {} old", age(oldest_ms)), Tone::Dim));
     }
     let mut number: Line =
-        app.shown().part_note().map(|part| bold(format!("{part}, "), Tone::Warn)).into_iter().collect();
+        app.shown().store.part_note().map(|part| bold(format!("{part}, "), Tone::Warn)).into_iter().collect();
     number.extend(match (groups, troubled) {
         (0, 0) => Line::new(),
         (1, 0) => vec![span("1 group, quiet", Tone::Dim)],
@@ -90,7 +90,7 @@ pub fn view(app: &App, now: Now) -> OverviewView {
 }
 
 fn why_empty(app: &App) -> Vec<Line> {
-    let store = app.shown();
+    let store = &app.shown().store;
     let line = |text: &str| vec![span(text, Tone::Plain)];
     if !app.filter.is_empty() && !store.streams.is_empty() {
         return vec![line("No row matches the filter."), vec![span("Esc clears it.", Tone::Dim)]];
@@ -134,13 +134,13 @@ pub fn is_old(stream: &StreamState) -> bool {
 /// Why numbers of a group are old or lacking, in words.
 pub fn fault_words(stream: &StreamState, group: &GroupState) -> Option<String> {
     let said = |command: &str, fault: &Fault| format!("{command}: {}", fault.words());
-    match (&stream.state, &stream.groups_fault, &stream.facts_fault) {
+    match (&stream.state, &stream.groups_fault, stream.facts.fault()) {
         (RowState::Fault(fault), ..) => Some(fault.words()),
         (_, Some(fault), _) => Some(said("XINFO GROUPS", fault)),
         (.., Some(fault)) => Some(said("XINFO STREAM", fault)),
         _ => {
-            let pel = group.pel_fault.as_ref().map(|fault| said("XPENDING", fault));
-            let consumers = || group.consumers_fault.as_ref().map(|fault| said("XINFO CONSUMERS", fault));
+            let pel = group.pel_failure.as_ref().map(|failure| &failure.fault).map(|fault| said("XPENDING", fault));
+            let consumers = || group.consumers.fault().map(|fault| said("XINFO CONSUMERS", fault));
             pel.or_else(consumers).or_else(|| group.doubt().map(str::to_owned))
         }
     }
@@ -167,24 +167,25 @@ fn table_row(app: &App, row: &Row, now: Now) -> TableRow {
         return TableRow { cells, nested: false };
     };
     // ages stand still with the numbers beside them
-    let old = is_old(row.stream) || app.shown().is_late(row.stream, app.kept_interval_ms);
+    let old = is_old(row.stream) || app.shown().store.is_late(row.stream, app.kept_interval_ms);
     let now = if old { Now { mono: group.at, ..now } } else { now };
     let rates = group.rates();
     // what is wrong with the stream as a whole is wrong for each of its groups
-    let of_stream = row.stream.findings.iter().filter(|finding| finding.level > Level::Info);
-    let findings = || group.judgement.findings.iter().chain(of_stream.clone());
-    let finding = findings().rev().max_by_key(|finding| finding.level);
+    let of_stream = row.of_stream().iter().filter(|finding| finding.level > Level::Info);
+    let findings = || row.judgement().into_iter().flat_map(|judgement| &judgement.findings).chain(of_stream.clone());
+    // the first of the worst
+    let finding = findings().reduce(|worst, next| if next.level > worst.level { next } else { worst });
     let tone = |level: Level| level_tone(level);
     cells.push(name(group.name().shown()));
     cells.push(lag_cell(group));
     cells.push(span(lag_spark(&group.history), Tone::Accent));
-    cells.push(count_cell(group.facts.pending_known()));
+    cells.push(count_cell(group.facts.pending.value()));
     cells.push(oldest_cell(group, now));
     cells.push(active_cell(app, group, now));
     cells.push(span(rate(rates.added), Tone::Dim));
     cells.push(span(rate(rates.delivered), Tone::Dim));
     cells.push(drain_cell(group));
-    cells.push(span(app.shown().behind_ms(row.stream, group, now).map_or("-".to_owned(), age), Tone::Dim));
+    cells.push(span(app.shown().store.behind_ms(row.stream, group, now).map_or("-".to_owned(), age), Tone::Dim));
     let more = findings().count().saturating_sub(1);
     let found =
         finding.map(|f| span(if more > 0 { format!("{} +{more}", f.id) } else { f.id.to_owned() }, tone(f.level)));
@@ -280,12 +281,15 @@ pub fn oldest_cell(group: &GroupState, now: Now) -> Span {
 }
 
 fn active_cell(app: &App, group: &GroupState, now: Now) -> Span {
-    let total = count_words(group.facts.consumers_known());
-    let Some(consumers) = &group.consumers else { return span(format!("?/{total}"), Tone::Dim) };
-    let limit = group.gone_after_ms(&app.store.settings);
-    let passed = now.mono.since(group.consumers_at) as i64;
+    let total = count_words(group.facts.consumers.value());
+    let Some(consumers) = &group.consumers.value else { return span(format!("?/{total}"), Tone::Dim) };
+    let limit = group.gone_after_ms(&app.watch.store.settings);
+    let passed = now.mono.since(group.consumers.at) as i64;
     let active = consumers.iter().filter(|consumer| consumer.idle_ms.saturating_add(passed) <= limit).count();
-    span(format!("{active}/{total}"), if active == 0 && group.facts.consumers > 0 { Tone::Plain } else { Tone::Dim })
+    span(
+        format!("{active}/{total}"),
+        if active == 0 && group.facts.consumers.exceeds(0) { Tone::Plain } else { Tone::Dim },
+    )
 }
 
 fn drain_cell(group: &GroupState) -> Span {
@@ -324,7 +328,7 @@ fn why_no_group(stream: &StreamState) -> String {
         (RowState::Ok, None) if stream.groups.is_empty() => {
             format!(
                 "{} entries are retained, and no group reads them.",
-                stream.facts.as_ref().map_or(0, |facts| facts.length)
+                stream.facts.value.as_ref().map_or(0, |facts| facts.length)
             )
         }
         (RowState::Ok, None) => "It has groups, but none of those asked for.".to_owned(),
@@ -337,7 +341,7 @@ fn details(app: &App, row: &Row) -> (Line, Vec<SymptomItem>, String) {
         if let (true, LinkState::Down { why, .. }) = (never, &app.link) {
             return (vec![bold(row.stream.key.shown(), Tone::Plain)], Vec::new(), format!("Not answered yet: {why}."));
         }
-        let items = row.stream.findings.iter().map(|finding| symptoms::item(finding, false)).collect();
+        let items = row.of_stream().iter().map(|finding| symptoms::item(finding, false)).collect();
         return (vec![bold(row.stream.key.shown(), Tone::Plain)], items, why_no_group(row.stream));
     };
     let title = vec![
@@ -345,10 +349,11 @@ fn details(app: &App, row: &Row) -> (Line, Vec<SymptomItem>, String) {
         span(" › ", Tone::Dim),
         bold(group.name().shown(), Tone::Plain),
     ];
-    let findings = group.judgement.findings.iter().chain(&row.stream.findings);
+    let Some(judgement) = row.judgement() else { return (title, Vec::new(), String::new()) };
+    let findings = judgement.findings.iter().chain(row.of_stream());
     (
         title,
         findings.map(|finding| symptoms::item(finding, false)).collect(),
-        symptoms::note(&group.judgement, fault_words(row.stream, group).as_deref()),
+        symptoms::note(judgement, fault_words(row.stream, group).as_deref()),
     )
 }

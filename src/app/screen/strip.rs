@@ -9,6 +9,7 @@ use crate::{
     },
     core::{
         id::EntryId,
+        known::Known,
         model::StreamFacts,
         name::Name,
         store::{GroupState, StreamState},
@@ -19,11 +20,11 @@ use crate::{
 
 pub fn lines(app: &App, stream: &StreamState, group: &GroupState, now: Now) -> Vec<Line> {
     let room = usize::from(app.size.0).saturating_sub(4).max(10);
-    let Some(facts) = &stream.facts else {
-        let refused = stream.facts_fault.as_ref().map(|fault| format!("XINFO STREAM: {}", fault.words()));
+    let Some(facts) = &stream.facts.value else {
+        let refused = stream.facts.fault().map(|fault| format!("XINFO STREAM: {}", fault.words()));
         return vec![vec![span(refused.unwrap_or_default(), Tone::Warn)]];
     };
-    if facts.length == 0 && group.facts.pending == 0 {
+    if facts.length == 0 && group.facts.pending == Known::Is(0) {
         return vec![
             vec![span("The stream is empty.", Tone::Dim)],
             Vec::new(),
@@ -33,7 +34,7 @@ pub fn lines(app: &App, stream: &StreamState, group: &GroupState, now: Now) -> V
     }
     let cells = group.cells(stream);
     if cells.is_empty() && app.zoom != Zoom::Stream {
-        let why = match &stream.range_fault {
+        let why = match stream.range_failure.as_ref().map(|failure| &failure.fault) {
             Some(fault) => span(format!("the entries cannot be shown: XRANGE: {}", fault.words()), Tone::Warn),
             None => span("fetching the entries …", Tone::Dim),
         };
@@ -56,7 +57,7 @@ pub fn lines(app: &App, stream: &StreamState, group: &GroupState, now: Now) -> V
 /// Retained entries by state, as a bar: what is behind the cursor and done, what is pending, what is still to come.
 fn proportions(stream: &StreamState, facts: &StreamFacts, group: &GroupState, room: usize) -> Line {
     let room = room.saturating_sub(1).max(4) as i64;
-    let (Some(waiting), Some(held), true) = (group.lag.value, group.facts.pending_known(), facts.length > 0) else {
+    let (Some(waiting), Some(held), true) = (group.lag.value, group.facts.pending.value(), facts.length > 0) else {
         return Line::new();
     };
     let waiting = waiting.clamp(0, facts.length);
@@ -320,8 +321,8 @@ fn counts(stream: &StreamState, facts: &StreamFacts, group: &GroupState) -> Line
         line.push(span(format!("   ✓ {least}{acked} acked{mark}"), Tone::Dim));
     }
     line.push(span(
-        format!("   ◆ {} pending", count_words(group.facts.pending_known())),
-        if group.facts.pending != 0 { Tone::Heat(1) } else { Tone::Dim },
+        format!("   ◆ {} pending", count_words(group.facts.pending.value())),
+        if group.facts.pending == Known::Is(0) { Tone::Dim } else { Tone::Heat(1) },
     ));
     line.push(span(format!("   · {} new", group.lag.text()), Tone::New));
     if let Some(reason) = group.lag.reason {

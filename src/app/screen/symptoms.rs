@@ -6,8 +6,8 @@ use super::{
     span,
 };
 use crate::core::{
-    store::{GroupState, StreamState},
-    symptoms::{Finding, Judgement, command_line},
+    symptoms::{Finding, Judgement},
+    watch::JudgedGroup,
 };
 
 /// One finding.
@@ -41,7 +41,7 @@ pub fn item(finding: &Finding, selected: bool) -> SymptomItem {
         mark: level_mark(Some(finding.level)),
         id: bold(finding.id, level_tone(finding.level)),
         text: finding.text.clone(),
-        check: command_line(&finding.check),
+        check: finding.check.to_string(),
         selected,
     }
 }
@@ -61,17 +61,16 @@ pub fn note(judgement: &Judgement, refused: Option<&str>) -> String {
     parts.join("  ")
 }
 
-pub fn view(stream: &StreamState, group: &GroupState, selected: Option<usize>) -> SymptomsView {
-    let all = group.judgement.findings.iter().chain(&stream.findings);
+pub fn view(seen: &JudgedGroup, selected: Option<usize>) -> SymptomsView {
+    let JudgedGroup { stream, group, judgement, .. } = *seen;
     let items: Vec<SymptomItem> =
-        all.enumerate().map(|(index, finding)| item(finding, selected == Some(index))).collect();
-    let worst = group.judgement.level();
-    let number = match (worst, items.len()) {
-        (_, 0) if group.judgement.waiting.is_empty() => vec![span("all quiet", Tone::Dim)],
+        seen.findings().enumerate().map(|(index, finding)| item(finding, selected == Some(index))).collect();
+    let number = match (judgement.level(), items.len()) {
+        (_, 0) if judgement.waiting.is_empty() => vec![span("all quiet", Tone::Dim)],
         (_, 0) => vec![span("nothing found so far", Tone::Dim)],
         (Some(level), 1) => vec![bold("1 finding", level_tone(level))],
         (Some(level), n) => vec![bold(format!("{n} findings"), level_tone(level))],
         (None, n) => vec![span(n.to_string(), Tone::Info)],
     };
-    SymptomsView { number, items, note: note(&group.judgement, fault_words(stream, group).as_deref()) }
+    SymptomsView { number, items, note: note(judgement, fault_words(stream, group).as_deref()) }
 }

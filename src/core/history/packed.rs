@@ -18,7 +18,7 @@ fn words(point: &Point) -> Words {
     let beside = |n: Option<i64>| signed(n.map(|n| n.wrapping_sub(point.lag.unwrap_or(0))));
     [
         Some(point.at.0),
-        Some(point.pending.cast_unsigned()),
+        signed(point.pending),
         Some(point.cursor.ms),
         signed(point.added),
         signed(point.delivered),
@@ -38,7 +38,7 @@ fn point(words: &Words) -> Point {
         at: Mono(at.unwrap_or(0)),
         added: signed(added),
         delivered: signed(delivered),
-        pending: signed(pending).unwrap_or(0),
+        pending: signed(pending),
         cursor: EntryId::new(ms.unwrap_or(0), seq.unwrap_or(0)),
         lag: signed(lag),
         bounds: (beside(least), beside(most)),
@@ -168,7 +168,7 @@ mod tests {
         fn any_point()(
             at: u64,
             numbers in (any_number(), any_number(), any_number(), any_number(), any_number(), any_number()),
-            pending: i64,
+            pending: Option<i64>,
             cursor: (u64, u64),
         ) -> Point {
             let (added, delivered, lag, least, most, length) = numbers;

@@ -1,8 +1,9 @@
 //! Claiming: pending entries that were idle for long change hands. XAUTOCLAIM where there is one; XCLAIM of listed ids
 //! before 6.2, and where only one consumer's entries are meant, which XAUTOCLAIM cannot tell apart.
 
-use super::{Counted, Warning, at_least, server_refusal, warning, words};
+use super::{Counted, Warning, at_least, server_refusal, warning};
 use crate::core::{
+    command::Argv,
     id::EntryId,
     model::{ConsumerFacts, PendingRow, ServerFacts},
     name::Name,
@@ -106,7 +107,7 @@ pub struct ClaimPlan {
     /// How.
     pub way: Way,
     /// The commands; the first stands for the batches that follow its cursor.
-    pub commands: Vec<Vec<Name>>,
+    pub commands: Vec<Argv>,
 }
 
 impl ClaimPlan {
@@ -233,12 +234,12 @@ fn sort_out(plan: &mut ClaimPlan, facts: &ClaimFacts, drops: bool) {
     plan.would_remove = Counted { value: removed, exact: whole && (sure || !drops || plan.way == Way::Claim) };
 }
 
-fn commands(plan: &ClaimPlan) -> Vec<Vec<Name>> {
+fn commands(plan: &ClaimPlan) -> Vec<Argv> {
     let ask = &plan.ask;
     let idle = ask.min_idle_ms.to_string();
     let head =
-        |command: &[u8]| words(&[command, ask.key.bytes(), ask.group.bytes(), ask.target.bytes(), idle.as_bytes()]);
-    let tail = |command: &mut Vec<Name>| command.extend(ask.justid.then(|| Name::from("JUSTID")));
+        |command: &[u8]| Argv::of(&[command, ask.key.bytes(), ask.group.bytes(), ask.target.bytes(), idle.as_bytes()]);
+    let tail = |command: &mut Argv| command.extend(ask.justid.then(|| Name::from("JUSTID")));
     match plan.way {
         Way::AutoClaim => {
             let mut command = head(b"XAUTOCLAIM");
@@ -348,7 +349,7 @@ fn refusal(plan: &ClaimPlan, facts: &ClaimFacts) -> Option<String> {
 
 /// The way back: each entry to its former owner, with the idle time and the delivery count it had. Entries that nobody held
 /// cannot be given back. One command an entry, since each has its own counts.
-pub fn give_back(ask: &ClaimAsk, moved: &[PendingRow], passed_ms: i64) -> Vec<Vec<Name>> {
+pub fn give_back(ask: &ClaimAsk, moved: &[PendingRow], passed_ms: i64) -> Vec<Argv> {
     moved
         .iter()
         .filter_map(|row| {
@@ -357,8 +358,8 @@ pub fn give_back(ask: &ClaimAsk, moved: &[PendingRow], passed_ms: i64) -> Vec<Ve
             let count = row.deliveries.to_string();
             let tail: [&[u8]; 5] = [b"IDLE", idle.as_bytes(), b"RETRYCOUNT", count.as_bytes(), b"JUSTID"];
             let mut command =
-                words(&[b"XCLAIM", ask.key.bytes(), ask.group.bytes(), owner.bytes(), b"0", id.as_bytes()]);
-            command.extend(words(&tail));
+                Argv::of(&[b"XCLAIM", ask.key.bytes(), ask.group.bytes(), owner.bytes(), b"0", id.as_bytes()]);
+            command.extend(tail.map(|word| Name::new(word.to_vec())));
             Some(command)
         })
         .collect()

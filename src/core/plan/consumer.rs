@@ -1,8 +1,9 @@
 //! Deleting a consumer. The command destroys what the consumer holds, so it is refused while it holds anything, and checked and
 //! done in one script.
 
-use super::{Warning, server_refusal, warning, words};
+use super::{Warning, server_refusal, warning};
 use crate::core::{
+    command::Argv,
     model::{ConsumerFacts, ServerFacts},
     name::Name,
     time::age_words,
@@ -22,7 +23,7 @@ pub struct DeletePlan {
     /// Why it may not be done.
     pub refused: Option<String>,
     /// The command.
-    pub command: Vec<Name>,
+    pub command: Argv,
 }
 
 /// Makes the plan.
@@ -51,7 +52,7 @@ pub fn plan(
         );
         warnings.push(warning("owner-active", text));
     }
-    let command = words(&[b"XGROUP", b"DELCONSUMER", key.bytes(), group.bytes(), consumer.bytes()]);
+    let command = Argv::of(&[b"XGROUP", b"DELCONSUMER", key.bytes(), group.bytes(), consumer.bytes()]);
     DeletePlan { key, group, consumer, warnings, refused, command }
 }
 

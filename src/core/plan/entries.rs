@@ -1,7 +1,8 @@
 //! Marked entries: handed to a consumer (XCLAIM), or acknowledged although nobody handled them (XACK).
 
-use super::{Warning, at_least, claim::ClaimAsk, server_refusal, warning, words};
+use super::{Warning, at_least, claim::ClaimAsk, server_refusal, warning};
 use crate::core::{
+    command::Argv,
     id::EntryId,
     model::{ConsumerFacts, PendingRow, ServerFacts},
     name::Name,
@@ -72,7 +73,7 @@ pub struct EntriesPlan {
     /// Why it may not be done.
     pub refused: Option<String>,
     /// The commands.
-    pub commands: Vec<Vec<Name>>,
+    pub commands: Vec<Argv>,
 }
 
 /// Makes the plan from the rows that are pending now.
@@ -135,14 +136,14 @@ pub fn plan(
 }
 
 /// The idle time goes along, so that an entry that somebody takes meanwhile is left alone: its idle time starts anew.
-fn command(ask: &EntriesAsk, rows: &[PendingRow]) -> Vec<Name> {
+fn command(ask: &EntriesAsk, rows: &[PendingRow]) -> Argv {
     let ids = rows.iter().map(|row| Name::new(row.id.to_string()));
     let mut command = match &ask.what {
         What::MoveTo(target) => {
             let least = rows.iter().filter_map(|row| row.idle_ms).min().unwrap_or(0).to_string();
-            words(&[b"XCLAIM", ask.key.bytes(), ask.group.bytes(), target.bytes(), least.as_bytes()])
+            Argv::of(&[b"XCLAIM", ask.key.bytes(), ask.group.bytes(), target.bytes(), least.as_bytes()])
         }
-        What::Acknowledge => words(&[b"XACK", ask.key.bytes(), ask.group.bytes()]),
+        What::Acknowledge => Argv::of(&[b"XACK", ask.key.bytes(), ask.group.bytes()]),
     };
     command.extend(ids);
     if matches!(ask.what, What::MoveTo(_)) {

@@ -10,6 +10,7 @@ mod tests;
 pub mod undo;
 
 use super::{model::ServerFacts, name::Name};
+use crate::core::command::Argv;
 
 /// A count of a preview.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,11 +59,6 @@ pub fn server_refusal(server: &ServerFacts) -> Option<String> {
 pub fn at_least(server: &ServerFacts, version: (u32, u32)) -> bool {
     let numbers = if server.flavor == "valkey" { Some((7, 2)) } else { server.version_numbers() };
     numbers.is_some_and(|numbers| numbers >= version)
-}
-
-/// Words of a command.
-fn words(parts: &[&[u8]]) -> Vec<Name> {
-    parts.iter().map(|part| Name::new(part.to_vec())).collect()
 }
 
 /// Any action, planned: what the dialog shows, what is written to the journal, and what is sent if it is confirmed.
@@ -161,7 +157,7 @@ impl Plan {
     }
 
     /// The commands, for a person to copy and for the journal.
-    pub fn commands(&self) -> Vec<Vec<Name>> {
+    pub fn commands(&self) -> Vec<Argv> {
         match self {
             Self::Claim(plan) => plan.commands.clone(),
             Self::Seek(plan) => vec![plan.command.clone()],

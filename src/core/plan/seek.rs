@@ -1,7 +1,8 @@
 //! Moving a group's cursor: which entries come again, or are never given to it.
 
-use super::{Counted, Warning, server_refusal, warning, words};
+use super::{Counted, Warning, server_refusal, warning};
 use crate::core::{
+    command::Argv,
     id::EntryId,
     model::{ConsumerFacts, GroupFacts, PendingRow, ServerFacts, StreamFacts},
     name::Name,
@@ -187,6 +188,8 @@ pub struct SeekFacts<'a> {
     pub stream: &'a StreamFacts,
     /// The group.
     pub group: &'a GroupFacts,
+    /// Its pending entries.
+    pub pending: i64,
     /// Its consumers.
     pub consumers: &'a [ConsumerFacts],
     /// The target, resolved to an id.
@@ -235,9 +238,9 @@ pub struct SeekPlan {
     /// Why it may not be done.
     pub refused: Option<String>,
     /// The command.
-    pub command: Vec<Name>,
+    pub command: Argv,
     /// The way back.
-    pub undo: Vec<Name>,
+    pub undo: Argv,
     /// What holds the write back.
     pub guard: Guard,
     /// The last id ever given out at the time of the preview.
@@ -247,9 +250,9 @@ pub struct SeekPlan {
 }
 
 /// XGROUP SETID, without ENTRIESREAD: a wrong one makes lag lie, and Redis 8.10 refuses to load it (server-facts 5.3).
-fn setid(ask: &SeekAsk, id: EntryId) -> Vec<Name> {
+fn setid(ask: &SeekAsk, id: EntryId) -> Argv {
     let id = id.to_string();
-    words(&[b"XGROUP", b"SETID", ask.key.bytes(), ask.group.bytes(), id.as_bytes()])
+    Argv::of(&[b"XGROUP", b"SETID", ask.key.bytes(), ask.group.bytes(), id.as_bytes()])
 }
 
 /// A plan that cannot be: the stream or the group is not there, or the target cannot be found.
@@ -278,7 +281,7 @@ pub fn impossible(ask: SeekAsk, why: String) -> SeekPlan {
 
 impl SeekPlan {
     /// The way back to a cursor: that of the preview, or where the guard found it while it was moving.
-    pub fn way_back(&self, cursor: EntryId) -> Vec<Name> {
+    pub fn way_back(&self, cursor: EntryId) -> Argv {
         setid(&self.ask, cursor)
     }
 
@@ -322,7 +325,7 @@ pub fn plan(ask: SeekAsk, facts: &SeekFacts) -> SeekPlan {
             (Counted { value: between.value - pending, ..between }, Counted::exact(0), 0)
         }
         Direction::Forward => {
-            (Counted { value: (between.value - facts.group.pending).max(0), exact: false }, Counted::exact(0), 0)
+            (Counted { value: (between.value - facts.pending).max(0), exact: false }, Counted::exact(0), 0)
         }
         Direction::Back => {
             let exact = between.exact && facts.pending_complete;
@@ -341,7 +344,7 @@ pub fn plan(ask: SeekAsk, facts: &SeekFacts) -> SeekPlan {
         skipped_span,
         redelivered,
         redelivered_pending,
-        pending_untouched: facts.group.pending - redelivered_pending,
+        pending_untouched: facts.pending - redelivered_pending,
         acked_sure: facts.group.entries_read.value().is_some(),
         warnings: Vec::new(),
         refused: None,

@@ -1,10 +1,10 @@
 //! Giving claimed entries back: each to its former owner, with the idle time and the delivery count it had.
 
-use super::{Warning, claim::ClaimAsk, server_refusal, warning, words};
+use super::{Warning, claim::ClaimAsk, server_refusal, warning};
 use crate::core::{
+    command::Argv,
     id::EntryId,
     model::{ConsumerFacts, PendingRow, ServerFacts},
-    name::Name,
 };
 use std::collections::HashMap;
 
@@ -31,7 +31,7 @@ pub struct UndoPlan {
     /// Why it may not be done.
     pub refused: Option<String>,
     /// One command an entry.
-    pub commands: Vec<Vec<Name>>,
+    pub commands: Vec<Argv>,
 }
 
 /// Makes the plan from the rows that are pending now.
@@ -70,7 +70,7 @@ pub fn plan(
 
 /// The idle time since the claim, which began at 0 by it, is the least that must have passed: an entry that somebody takes
 /// meanwhile is left alone. It also tells how much longer the former owner has been at it, however long the plan was looked at.
-fn command(ask: &UndoAsk, row: &PendingRow, held_ms: i64) -> Option<Vec<Name>> {
+fn command(ask: &UndoAsk, row: &PendingRow, held_ms: i64) -> Option<Argv> {
     let (owner, claim) = (row.owner.as_ref()?, &ask.claim);
     let idle = (row.idle_ms? + ask.passed_ms.max(held_ms)).to_string();
     let (id, least, count) = (row.id.to_string(), held_ms.to_string(), row.deliveries.to_string());
@@ -87,5 +87,5 @@ fn command(ask: &UndoAsk, row: &PendingRow, held_ms: i64) -> Option<Vec<Name>> {
         count.as_bytes(),
         b"JUSTID",
     ];
-    Some(words(&parts))
+    Some(Argv::of(&parts))
 }

@@ -95,8 +95,8 @@ impl Census {
         Self { round: at.0, ..Self::default() }
     }
 
-    /// Begins again with nothing known, as after the group was created anew.
-    pub(super) fn anew(&self) -> Self {
+    /// Begins again with nothing known: the group was created again.
+    pub(super) fn restart(&self) -> Self {
         Self { round: self.round.wrapping_add(1), ..Self::default() }
     }
 
@@ -136,14 +136,15 @@ impl Store {
         }
         let wanted = |stream: &StreamState, group: &GroupState, seen: i64, rest_ms: u64| {
             let is_there = stream.state == RowState::Ok
-                && stream.facts.is_some()
+                && stream.facts.value.is_some()
                 && group.fault.is_none()
-                && group.pel_fault.is_none();
-            let prepared = group.facts.pending < SWEPT_FROM || !self.can_filter() || group.summary.is_some();
+                && group.pel_failure.is_none();
+            let prepared =
+                !group.facts.pending.exceeds(SWEPT_FROM - 1) || !self.can_filter() || group.summary.value.is_some();
             is_there
                 && prepared
                 && !group.pel.complete
-                && group.facts.pending > seen
+                && group.facts.pending.exceeds(seen)
                 && group.census.is_due(now, rest_ms)
         };
         if let Focus::Group { key, group, .. } = focus
@@ -164,7 +165,7 @@ impl Store {
         }
         let order = |group: &GroupState| {
             let ended = group.census.done.as_ref().and_then(|done| done.ended);
-            (ended, group.facts.pending)
+            (ended, group.facts.pending.value())
         };
         let (stream, group) = self.groups().filter(due).min_by_key(|(_, group)| order(group))?;
         self.request_of(stream, group, now)
@@ -175,8 +176,8 @@ impl Store {
             key: stream.key.clone(),
             group: group.name().clone(),
             round: group.census.round,
-            pending: group.facts.pending,
-            stream: stream.facts.clone()?,
+            pending: group.facts.pending.value()?,
+            stream: stream.facts.value.clone()?,
             entry_bytes: stream.entry_bytes,
             holders: self.holders_of(group, now),
             limits: self.settings.census,
@@ -190,8 +191,9 @@ impl Store {
 
     fn holders_of(&self, group: &GroupState, now: Mono) -> Vec<(Name, i64)> {
         // counts of long ago would not bound what the filter costs
-        let new = now.since(group.summary_at) < SUMMARY_MS;
-        let summary = group.summary.as_ref().filter(|_| new && self.can_filter() && group.census.walking.is_none());
+        let new = group.summary.age_ms(now) < SUMMARY_MS;
+        let summary =
+            group.summary.value.as_ref().filter(|_| new && self.can_filter() && group.census.walking.is_none());
         summary.map_or(Vec::new(), |summary| summary.holders.clone())
     }
 
@@ -211,7 +213,7 @@ impl Store {
         let (first, max_deleted) = judged_by;
         let Some(group) = stream.groups.get_mut(&name) else { return };
         let from = Beginning {
-            pending: group.facts.pending_known(),
+            pending: group.facts.pending.value(),
             read: group.facts.entries_read_known(),
             first,
             max_deleted,
@@ -283,13 +285,13 @@ impl GroupState {
     /// number of all; `None` where it cannot be told.
     pub(super) fn gone_by_census(&self, stream: &StreamState) -> Option<(i64, bool)> {
         let (done, begun) = (self.census.done.as_ref()?, self.census.done_from.as_ref()?);
-        let facts = stream.facts.as_ref()?;
+        let facts = stream.facts.value.as_ref()?;
         let delivered = self.facts.entries_read_known()?.checked_sub(begun.read?).filter(|n| *n >= 0)?;
-        let left = begun.pending?.saturating_add(delivered).saturating_sub(self.facts.pending_known()?);
+        let left = begun.pending?.saturating_add(delivered).saturating_sub(self.facts.pending.value()?);
         let untrimmed = (facts.first, facts.max_deleted) == (begun.first, begun.max_deleted);
         Some((
             done.gone.saturating_sub(left.max(0)).max(0),
-            done.unsure == 0 && left == 0 && untrimmed && !stream.apart,
+            done.unsure == 0 && left == 0 && untrimmed && !stream.skewed,
         ))
     }
 
@@ -316,11 +318,11 @@ impl GroupState {
     pub fn held_of_census(&self, name: &Name) -> Option<Held> {
         let done = self.census.done.as_ref()?;
         let held = *done.holders.as_ref()?.get(name)?;
-        let consumers = self.consumers.as_ref()?;
+        let consumers = self.consumers.value.as_ref()?;
         let consumer = &consumers[consumers.binary_search_by(|consumer| consumer.name.cmp(name)).ok()?];
         // `idle`, not `inactive`: a read of its history delivers what it holds again, and resets the first one only (7.2+)
-        let seen_at = (self.consumers_at.0 as i64).saturating_sub(consumer.idle_ms);
-        let listed = done.ended.is_some_and(|ended| self.consumers_at >= ended);
+        let seen_at = (self.consumers.at.0 as i64).saturating_sub(consumer.idle_ms);
+        let listed = done.ended.is_some_and(|ended| self.consumers.at >= ended);
         (listed && consumer.pending == held.entries && seen_at < done.begun.0 as i64).then_some(held)
     }
 }

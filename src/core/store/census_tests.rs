@@ -1,7 +1,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use super::{
-    super::fake::{Fake, id, key, on_screen, store},
+    super::{
+        Reading,
+        fake::{Fake, id, key, on_screen, store},
+    },
     *,
 };
 use crate::core::{
@@ -99,10 +102,10 @@ fn a_consumer_that_got_nothing_since_still_holds_what_was_walked() {
     assert_eq!(found.held_of_census(&c2), None, "it was seen since");
     let mut quiet = found.clone();
     // a list from before the walk says nothing of what happened during it
-    quiet.consumers_at = Mono(quiet.census.done.as_ref().unwrap().begun.0 - 1);
+    quiet.consumers.at = Mono(quiet.census.done.as_ref().unwrap().begun.0 - 1);
     assert_eq!(quiet.held_of_census(&c1), None);
     let mut quiet = found.clone();
-    quiet.consumers.iter_mut().flatten().for_each(|consumer| consumer.pending -= 1);
+    quiet.consumers.value.iter_mut().flatten().for_each(|consumer| consumer.pending -= 1);
     assert_eq!(quiet.held_of_census(&c1), None, "it holds another number now");
 }
 
@@ -146,7 +149,7 @@ fn a_walk_of_a_group_that_was_created_anew_does_not_count_for_it() {
     anew.now = Mono(fake.now.0 + 1000);
     anew.census_steps = 0;
     anew.tick(&mut store, &focus);
-    store.fold(Sample { streams: Vec::new(), ..late }, None, Now { mono: anew.now, wall_ms: 0 }, false);
+    store.fold(Sample { streams: Vec::new(), ..late }, Now { mono: anew.now, wall_ms: 0 }, Reading::Tick);
     assert!(group(&store, "g").census.done.is_none(), "it was the walk of the group before");
 }
 
@@ -160,7 +163,7 @@ fn a_walk_that_failed_is_tried_again_later_only() {
     let tally = &mut sample.census.as_mut().unwrap().tally;
     tally.fault = Some(Fault::NoGroup.words());
     tally.ended = Some(fake.now);
-    store.fold(sample, None, Now { mono: fake.now, wall_ms: 0 }, false);
+    store.fold(sample, Now { mono: fake.now, wall_ms: 0 }, Reading::Tick);
     assert!(store.wants(&focus, fake.now).census.is_none());
     assert!(store.wants(&focus, Mono(fake.now.0 + REST_MS)).census.is_some());
 }

@@ -2,7 +2,7 @@
 //! Streams of nodes that are away: their last values stand, nothing is judged anew, and nothing is called lost.
 
 use super::{
-    Focus, RowState, Store,
+    Focus, Reading, RowState, Store,
     fake::{Fake, id, key, on_screen, store},
 };
 use crate::core::{
@@ -16,9 +16,10 @@ fn answer(fault: Fault) -> StreamSample {
     StreamSample { facts: Err(fault.clone()), groups: Err(fault), ..StreamSample::unasked(key()) }
 }
 
-fn fold(store: &mut Store, at: Mono, fault: Fault) {
+fn fold(fake: &mut Fake, store: &mut Store, at: Mono, fault: Fault) {
     let sample = Sample { at, streams: vec![answer(fault)], ..Sample::default() };
-    store.fold(sample, None, Now { mono: at, wall_ms: 0 }, false);
+    store.fold(sample, Now { mono: at, wall_ms: 0 }, Reading::Tick);
+    fake.verdicts.judge(store, Now { mono: at, wall_ms: 0 });
 }
 
 #[test]
@@ -30,17 +31,21 @@ fn what_is_away_keeps_its_numbers_and_its_findings() {
     let mut store = store();
     (0..4).for_each(|_| fake.tick(&mut store, &on_screen("g")));
     let group = |store: &Store| store.streams[&key()].groups[&Name::from("g")].clone();
-    let (before, findings) = (group(&store), store.streams[&key()].findings.clone());
-    assert!(!before.judgement.findings.is_empty());
+    let said = |fake: &Fake| {
+        let g = Name::from("g");
+        (fake.verdicts.group(&key(), &g).clone(), fake.verdicts.stream(&key()).to_vec())
+    };
+    let (before, said_before) = (group(&store), said(&fake));
+    assert!(!said_before.0.findings.is_empty());
     for second in 1..600 {
         let words = "node a:1 unreachable since noon";
-        fold(&mut store, Mono(fake.now.0 + second * 1000), Fault::Away(words.to_owned()));
+        let at = Mono(fake.now.0 + second * 1000);
+        fold(&mut fake, &mut store, at, Fault::Away(words.to_owned()));
     }
     assert!(store.streams[&key()].is_away());
-    assert_eq!(store.streams[&key()].facts.as_ref().unwrap().length, 40);
-    assert_eq!(group(&store).judgement, before.judgement);
+    assert_eq!(store.streams[&key()].facts.value.as_ref().unwrap().length, 40);
+    assert_eq!(said(&fake), said_before);
     assert_eq!(group(&store).facts, before.facts);
-    assert_eq!(store.streams[&key()].findings, findings);
     assert_eq!(store.part_note().as_deref(), Some("0 of 1 streams"));
     assert!(store.events.is_empty());
     fake.now = Mono(fake.now.0 + 601_000);
@@ -58,7 +63,7 @@ fn a_full_reading_does_not_wait_for_what_is_away() {
     let mut store = store();
     (0..4).for_each(|_| fake.tick(&mut store, &Focus::All));
     store.begin_reading(Mono(90_000));
-    fold(&mut store, Mono(90_000), Fault::Away("CLUSTERDOWN The cluster is down".to_owned()));
+    fold(&mut fake, &mut store, Mono(90_000), Fault::Away("CLUSTERDOWN The cluster is down".to_owned()));
     assert!(!store.is_hungry(1) && !store.is_hungry(9));
 }
 
@@ -67,7 +72,7 @@ fn one_node_is_told_by_a_redirection_and_never_taken_for_all() {
     let mut store = store();
     assert_eq!(store.one_node_note(), None);
     let moved = Fault::Elsewhere { slot: 1, node: "b:2".to_owned(), once: false };
-    fold(&mut store, Mono(1), moved);
+    fold(&mut Fake::new(), &mut store, Mono(1), moved);
     assert_eq!(store.one_node_note().as_deref(), Some("cluster node: showing 0 streams of this node only"));
     assert!(!store.is_discovery_complete());
 }

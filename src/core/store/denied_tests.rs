@@ -2,7 +2,7 @@
 //! What is refused blanks its own column, and is not asked for with every tick (case 51).
 
 use super::{
-    Extreme,
+    Extreme, Reading,
     fake::{Fake, events, id, key, on_screen, store},
 };
 use crate::core::{
@@ -31,12 +31,12 @@ fn a_stream_that_may_not_be_looked_at_still_shows_the_groups_that_may() {
         let request = store.wants(&on_screen("g"), fake.now);
         asked += usize::from(request.streams.iter().any(|stream| stream.facts));
         let sample = refuse(fake.answer(&request));
-        store.fold(sample, None, Now { mono: fake.now, wall_ms: 0 }, false);
+        store.fold(sample, Now { mono: fake.now, wall_ms: 0 }, Reading::Tick);
     }
     let (stream, group) = store.group(&key(), &Name::from("g")).unwrap();
-    assert!(stream.is_ok() && stream.facts.is_none() && stream.facts_fault.is_some());
+    assert!(stream.is_ok() && stream.facts.value.is_none() && stream.facts.failure.is_some());
     assert!(asked <= 2, "what is refused is not asked for with every tick: {asked}");
-    assert_eq!((group.facts.pending, group.pel.rows.len(), group.pel.complete), (2, 2, true));
+    assert_eq!((group.facts.pending.value(), group.pel.rows.len(), group.pel.complete), (Some(2), 2, true));
     assert_eq!((group.lag.kind, group.lag.value), (LagKind::Reported, Some(2)));
     assert_eq!(group.payload_gone(stream), Some((0, false)), "nothing is known of payloads");
     let (_, other) = store.group(&key(), &Name::from("h")).unwrap();
@@ -45,7 +45,7 @@ fn a_stream_that_may_not_be_looked_at_still_shows_the_groups_that_may() {
     fake.group("g").cursor = id(1);
     let request = store.wants(&on_screen("g"), fake.now);
     let sample = refuse(fake.answer(&request));
-    store.fold(sample, None, Now { mono: fake.now, wall_ms: 0 }, false);
+    store.fold(sample, Now { mono: fake.now, wall_ms: 0 }, Reading::Tick);
     assert_eq!(events(&store), ["cursor-went-back"]);
 }
 
@@ -66,19 +66,19 @@ fn refused_details_are_asked_for_rarely_and_blank_nothing_else() {
             lists += usize::from(detail.consumers.is_some());
             detail.consumers = detail.consumers.take().map(|_| Err(refused()));
         }
-        store.fold(sample, None, Now { mono: fake.now, wall_ms: 0 }, false);
+        store.fold(sample, Now { mono: fake.now, wall_ms: 0 }, Reading::Tick);
     }
     assert!(pages <= 3 && lists <= 3, "{pages} pages, {lists} lists");
     let (_, group) = store.group(&key(), &Name::from("g")).unwrap();
     assert_eq!((group.holders(), group.oldest_idle(fake.now)), (None, Extreme::Unknown));
-    assert_eq!((group.facts.pending, group.lag.kind), (2, LagKind::Exact));
+    assert_eq!((group.facts.pending.value(), group.lag.kind), (Some(2), LagKind::Exact));
     // once it is allowed it is seen within half a minute, however rarely the group's turn comes
     for second in (7..42).step_by(7) {
         fake.now = Mono(20_000 + second * 1000);
         let request = store.wants(&on_screen("g"), fake.now);
         let sample = fake.answer(&request);
-        store.fold(sample, None, Now { mono: fake.now, wall_ms: 0 }, false);
+        store.fold(sample, Now { mono: fake.now, wall_ms: 0 }, Reading::Tick);
     }
     let (_, group) = store.group(&key(), &Name::from("g")).unwrap();
-    assert_eq!((group.holders(), group.pel.rows.len(), &group.pel_fault), (Some(1), 2, &None));
+    assert_eq!((group.holders(), group.pel.rows.len(), &group.pel_failure), (Some(1), 2, &None));
 }

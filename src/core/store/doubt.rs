@@ -1,10 +1,6 @@
 //! Two replies of one moment that do not agree on a count: neither is believed.
 
-use crate::core::{
-    id::EntryId,
-    model::{GroupFacts, IMPOSSIBLE},
-    sample::GroupDetail,
-};
+use crate::core::{id::EntryId, known::Known, model::GroupFacts, sample::GroupDetail};
 
 /// XINFO GROUPS and XPENDING count the same list. Every Redis and Valkey agrees with itself; a fork was seen to send a time for a
 /// count (server-facts 12), which no bound tells from a true one.
@@ -20,8 +16,8 @@ pub(super) fn compare(groups: &mut [GroupFacts], details: &[GroupDetail]) {
             let found = rows.as_ref().ok()?.len();
             (found < page.count).then_some(found as i64)
         });
-        if summed.chain(listed).any(|count| count != group.pending) {
-            group.pending = IMPOSSIBLE;
+        if summed.chain(listed).any(|count| Known::Is(count) != group.pending) {
+            group.pending = Known::Contradictory;
         }
     }
 }

@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 //! A server as the core sees it: answers requests from a model of one stream `k`, all of one moment.
 
-use super::{Focus, Settings, Store};
+use super::{Focus, Reading, Settings, Store};
 use crate::core::{
     census::{Answer, Step, Walk},
     id::EntryId,
@@ -12,6 +12,7 @@ use crate::core::{
         CensusSample, Fault, GroupDetail, GroupRequest, PageRequest, RangeIds, RangeRequest, Request, Sample,
         StreamSample,
     },
+    symptoms::Verdicts,
     time::{Mono, Now},
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -57,6 +58,8 @@ pub(super) struct Fake {
     /// The census under way, and how many steps it takes between two ticks.
     pub walk: Option<Walk>,
     pub census_steps: usize,
+    /// What the checks say after each tick.
+    pub verdicts: Verdicts,
 }
 
 impl Fake {
@@ -75,6 +78,7 @@ impl Fake {
             asked: Vec::new(),
             walk: None,
             census_steps: 5,
+            verdicts: Verdicts::default(),
         }
     }
 
@@ -148,8 +152,8 @@ impl Fake {
             (true, Some(n)) => Known::Is(n),
         };
         GroupFacts {
-            consumers: group.consumers.len() as i64,
-            pending: group.pel.len() as i64,
+            consumers: Known::Is(group.consumers.len() as i64),
+            pending: Known::Is(group.pel.len() as i64),
             cursor: group.cursor,
             entries_read: counter(group.read),
             reported_lag: counter(group.lag),
@@ -268,7 +272,9 @@ impl Fake {
     fn round(&mut self, store: &mut Store, focus: &Focus, full: bool) {
         let request = store.wants(focus, self.now);
         let sample = self.answer(&request);
-        store.fold(sample, request.scan.as_ref(), Now { mono: self.now, wall_ms: 0 }, full);
+        let now = Now { mono: self.now, wall_ms: 0 };
+        store.fold(sample, now, if full { Reading::Full } else { Reading::Tick });
+        self.verdicts.judge(store, now);
     }
 
     /// A full reading; the rounds it took, `None` if it never ended.

@@ -2,7 +2,7 @@
 //! What is told between ticks, and what discovery keeps.
 
 use super::{
-    Focus, RowState, Settings, Store,
+    Focus, Reading, RowState, Settings, Store,
     fake::{Fake, events, id, key, on_screen, store},
 };
 use crate::core::{
@@ -98,14 +98,17 @@ fn what_was_seen_of_a_stream_says_nothing_of_the_one_made_after_it() {
     fake.group("g").read = None;
     fake.tick(&mut store, &on_screen("g"));
     let old = &store.streams[&key()].groups[&Name::from("g")];
-    assert!(old.lost.is_some() && !old.skips.is_empty() && !old.seen_pending.is_empty());
+    assert!(old.lost.is_some() && !old.seen.skips.is_empty() && !old.seen.pending.is_empty());
     let told = events(&store).len();
     let mut new = Fake::with(3, 3);
     new.now = fake.now;
     new.group("g").read = Some(3);
     new.tick(&mut store, &on_screen("g"));
     let group = &store.streams[&key()].groups[&Name::from("g")];
-    assert_eq!((group.lost, group.skips.len(), group.seen_pending.len(), group.dropped.len()), (None, 0, 0, 0));
+    assert_eq!(
+        (group.lost, group.seen.skips.len(), group.seen.pending.len(), group.seen.dropped.len()),
+        (None, 0, 0, 0)
+    );
     assert!(group.acked_sure() && group.history.points().len() == 1);
     assert_eq!(events(&store)[told..], ["stream-recreated"], "neither its cursor nor its consumers went anywhere");
 }
@@ -118,7 +121,7 @@ fn heavy() -> (Fake, Store) {
     fake.group("g").read = Some(6);
     let mut store = store();
     (0..2).for_each(|_| fake.tick(&mut store, &on_screen("g")));
-    assert!(store.streams[&key()].apart);
+    assert!(store.streams[&key()].skewed);
     (fake, store)
 }
 
@@ -131,14 +134,15 @@ fn facts_of_an_earlier_moment_are_not_held_against_the_group_of_now() {
         fake.group("g").read = Some(fake.group("g").cursor.ms as i64);
         fake.tick(&mut store, &on_screen("g"));
         let (stream, group) = store.group(&key(), &Name::from("g")).unwrap();
-        let found: Vec<_> = group.judgement.findings.iter().map(|finding| finding.id).collect();
+        let found: Vec<_> =
+            fake.verdicts.group(&key(), group.name()).findings.iter().map(|finding| finding.id).collect();
         assert!(
             found.iter().all(|id| !["payload-gone", "entries-read-ahead", "trimmed-unread"].contains(id)),
             "{found:?}"
         );
         assert_eq!(group.lost, None);
-        assert_eq!(stream.has_entry(EntryId::new(fake.last, 0)), (!stream.apart).then_some(true));
-        assert!(group.rates().added.is_none() || !stream.apart);
+        assert_eq!(stream.has_entry(EntryId::new(fake.last, 0)), (!stream.skewed).then_some(true));
+        assert!(group.rates().added.is_none() || !stream.skewed);
     }
 }
 
@@ -150,7 +154,7 @@ fn replies_of_different_moments_prove_no_loss() {
         fake.now = Mono(fake.now.0 + 1000);
         let mut sample = fake.answer(&store.wants(&on_screen("g"), fake.now));
         sample.streams[0].consistent = consistent;
-        store.fold(sample, None, Now { mono: fake.now, wall_ms: 0 }, false);
+        store.fold(sample, Now { mono: fake.now, wall_ms: 0 }, Reading::Tick);
         let group = &store.streams[&key()].groups[&Name::from("g")];
         assert_eq!(group.lost.is_some(), consistent);
     }
@@ -243,7 +247,7 @@ fn what_a_vanished_consumer_held_is_said_as_far_as_it_is_known() {
         fake.tick(&mut store, &on_screen("g"));
         assert_eq!(events(&store), ["consumer-vanished-with-pending"]);
         assert!(store.events[0].text.contains(text), "{}", store.events[0].text);
-        assert_eq!(store.streams[&key()].groups[&Name::from("g")].dropped.len(), dropped);
+        assert_eq!(store.streams[&key()].groups[&Name::from("g")].seen.dropped.len(), dropped);
     }
 }
 
@@ -276,7 +280,7 @@ fn a_consumer_that_gave_its_entries_away_before_it_left_is_no_loss() {
     fake.group("g").consumers.remove(&Name::from("c"));
     fake.tick(&mut store, &on_screen("g"));
     assert_eq!(events(&store), Vec::<&str>::new());
-    assert_eq!(store.streams[&key()].groups[&Name::from("g")].redeliveries.len(), 6, "but it is seen");
+    assert_eq!(store.streams[&key()].groups[&Name::from("g")].seen.redeliveries.len(), 6, "but it is seen");
 }
 
 #[test]
@@ -326,11 +330,11 @@ fn a_loss_is_remembered_after_its_evidence_is_gone() {
 }
 
 fn scanned(store: &mut Store, keys: &[&str], cursor: &str, at: u64) {
-    let asked = store.wants(&Focus::None, Mono(at)).scan;
+    let _asked = store.wants(&Focus::None, Mono(at)).scan;
     let found =
         ScanSample { keys: keys.iter().map(|key| Name::from(*key)).collect(), cursor: cursor.to_owned(), fault: None };
     let sample = Sample { at: Mono(at), scan: Some(found), ..Sample::default() };
-    store.fold(sample, asked.as_ref(), Now { mono: Mono(at), wall_ms: 0 }, false);
+    store.fold(sample, Now { mono: Mono(at), wall_ms: 0 }, Reading::Tick);
 }
 
 fn asked(store: &Store, at: u64) -> Option<ScanRequest> {
@@ -384,8 +388,8 @@ fn where_scan_is_refused_discovery_is_over_and_the_reason_is_kept() {
     let fault = Fault::Denied("NOPERM".into());
     let sample =
         Sample { scan: Some(ScanSample { fault: Some(fault.clone()), ..ScanSample::default() }), ..Sample::default() };
-    let request = asked(&store, 0);
-    store.fold(sample, request.as_ref(), Now::default(), false);
+    let _request = asked(&store, 0);
+    store.fold(sample, Now::default(), Reading::Tick);
     assert_eq!((store.discovery.complete, &store.discovery.fault), (true, &Some(fault)));
     assert_eq!(asked(&store, 60_000), None);
 }
@@ -396,9 +400,9 @@ fn an_error_that_passes_does_not_end_discovery() {
     scanned(&mut store, &["a"], "17", 0);
     let fault = Fault::Other("LOADING the data set is being loaded".into());
     let failed = ScanSample { fault: Some(fault.clone()), ..ScanSample::default() };
-    let request = asked(&store, 1000);
+    let _request = asked(&store, 1000);
     let sample = Sample { at: Mono(1000), scan: Some(failed), ..Sample::default() };
-    store.fold(sample, request.as_ref(), Now::default(), false);
+    store.fold(sample, Now::default(), Reading::Tick);
     assert_eq!((store.discovery.complete, &store.discovery.fault), (false, &Some(fault)));
     assert_eq!(asked(&store, 2000), None, "not at once");
     assert!(!store.is_searching(), "a reading does not wait for it");

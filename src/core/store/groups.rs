@@ -20,7 +20,7 @@ impl Groups {
     }
 
     /// The group that `facts` are of, first seen now if it is not there.
-    pub(super) fn meet(&mut self, facts: &GroupFacts, at: Mono) -> &mut GroupState {
+    pub(super) fn get_or_insert(&mut self, facts: &GroupFacts, at: Mono) -> &mut GroupState {
         self.0.entry(facts.name.clone()).or_insert_with(|| Box::new(GroupState::new(facts.clone(), at)))
     }
 

@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 //! Counters that nobody would believe: XSETID and XGROUP take any number, other servers send nonsense.
 
-use super::{Focus, Settings, Store};
+use super::{Focus, Reading, Settings, Store};
 use crate::core::{
     id::EntryId,
     known::Known,
@@ -90,8 +90,14 @@ fn sample() -> impl Strategy<Value = Sample> {
                 summary: Some(Ok(PendingSummary { total, holders })),
                 pages: vec![(page, Ok(rows))],
             };
-            let group =
-                GroupFacts { consumers: count, pending, cursor, entries_read, reported_lag, ..GroupFacts::fresh("g") };
+            let group = GroupFacts {
+                consumers: Known::Is(count),
+                pending: Known::Is(pending),
+                cursor,
+                entries_read,
+                reported_lag,
+                ..GroupFacts::fresh("g")
+            };
             let stream = StreamSample {
                 facts: Ok(facts),
                 groups: Ok(vec![group]),
@@ -114,7 +120,7 @@ proptest! {
             at += wait;
             sample.at = Mono(at);
             let now = Now { mono: Mono(at), wall_ms: i64::MAX };
-            store.fold(sample, None, now, full);
+            store.fold(sample, now, if full { Reading::Full } else { Reading::Tick });
             store.server_now_ms(now);
             let stream = &store.streams[&Name::from("k")];
             for group in stream.groups.values() {

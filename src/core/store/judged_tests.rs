@@ -7,8 +7,10 @@ use super::{
 };
 use crate::core::{name::Name, time::Mono};
 
-fn fired(store: &super::Store, id: &str) -> usize {
-    store.streams[&key()].groups.values().filter(|group| group.judgement.findings.iter().any(|f| f.id == id)).count()
+/// How many groups a check fires for.
+fn fired(fake: &Fake, store: &super::Store, id: &str) -> usize {
+    let fires = |name: &&Name| fake.verdicts.group(&key(), name).findings.iter().any(|finding| finding.id == id);
+    store.streams[&key()].groups.keys().filter(fires).count()
 }
 
 #[test]
@@ -23,7 +25,7 @@ fn a_healthy_group_among_many_is_not_said_to_have_lost_its_holders() {
         let now = fake.now.0;
         fake.groups.values_mut().for_each(|group| group.pel.values_mut().for_each(|(.., at)| *at = now));
         fake.tick(&mut store, &Focus::None);
-        assert_eq!(fired(&store, "holder-gone"), 0, "at {:?}", fake.now);
+        assert_eq!(fired(&fake, &store, "holder-gone"), 0, "at {:?}", fake.now);
     }
 }
 
@@ -35,14 +37,14 @@ fn a_holder_that_is_gone_is_said_between_the_glances_until_they_are_too_old() {
     fake.now = Mono(100_000);
     let mut store = store();
     (0..4).for_each(|_| fake.tick(&mut store, &on_screen("g")));
-    assert_eq!(fired(&store, "holder-gone"), 1);
+    assert_eq!(fired(&fake, &store, "holder-gone"), 1);
     // a list that is too long is not taken again at a glance
     fake.group("g").consumers.extend((0..300).map(|n| Name::from(format!("idle{n}").as_str())));
     (0..30).for_each(|_| fake.tick(&mut store, &Focus::None));
-    assert_eq!(fired(&store, "holder-gone"), 1);
+    assert_eq!(fired(&fake, &store, "holder-gone"), 1);
     (0..60).for_each(|_| fake.tick(&mut store, &Focus::None));
-    assert_eq!(fired(&store, "holder-gone"), 0);
-    assert!(store.streams[&key()].groups[&Name::from("g")].judgement.waiting.contains(&"holder-gone"));
+    assert_eq!(fired(&fake, &store, "holder-gone"), 0);
+    assert!(fake.verdicts.group(&key(), &Name::from("g")).waiting.contains(&"holder-gone"));
     assert_eq!(fake.group("g").cursor, id(3));
 }
 
@@ -55,7 +57,7 @@ fn two_gone() -> (Fake, super::Store) {
     fake.idle = ["a", "b"].map(|name| (Name::from(name), 4_000_000)).into();
     let mut store = store();
     (0..4).for_each(|_| fake.tick(&mut store, &on_screen("g")));
-    assert_eq!(fired(&store, "holder-gone"), 1);
+    assert_eq!(fired(&fake, &store, "holder-gone"), 1);
     (fake, store)
 }
 
@@ -70,8 +72,8 @@ fn dealing_with_one_holder_that_is_gone_does_not_hide_the_next() {
         }
         (0..4).for_each(|_| fake.tick(&mut store, &on_screen("g")));
         let group = &store.streams[&key()].groups[&Name::from("g")];
-        assert_eq!(group.handling_ms(0.99), None, "deleted {deleted}");
-        assert_eq!(fired(&store, "holder-gone"), 1, "deleted {deleted}");
+        assert_eq!(group.seen.handling_ms(0.99), None, "deleted {deleted}");
+        assert_eq!(fired(&fake, &store, "holder-gone"), 1, "deleted {deleted}");
     }
 }
 

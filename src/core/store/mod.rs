@@ -7,6 +7,7 @@ mod fold;
 mod group;
 mod groups;
 mod pel;
+mod sightings;
 mod sweep;
 mod trims;
 mod vanished;
@@ -32,9 +33,11 @@ mod wants_tests;
 mod window_tests;
 
 pub use census::Census;
-pub use group::{GroupState, Redelivery};
+pub use fold::Reading;
+pub use group::{GroupState, LEAST_GONE_MS};
 pub use groups::Groups;
 pub use pel::{Extreme, Pel};
+pub use sightings::{Redelivery, Sightings};
 pub use trims::{Pace, Trims};
 pub use wants::{Depth, Focus, MANY_CONSUMERS};
 
@@ -45,9 +48,9 @@ use super::{
     id::EntryId,
     model::{ServerFacts, StreamFacts},
     name::Name,
+    observed::{Failure, Observed},
     sample::{Cost, Fault},
     strip::Window,
-    symptoms::{Finding, Level},
     time::{Mono, Now},
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -120,25 +123,18 @@ pub struct StreamState {
     pub key: Name,
     /// Whether the facts can be believed.
     pub state: RowState,
-    /// XINFO STREAM of the last tick that had it.
-    pub facts: Option<StreamFacts>,
-    /// When that was.
-    pub at: Mono,
+    /// XINFO STREAM. It may be refused although the groups may be seen: they stand there without what the stream would add.
+    pub facts: Observed<StreamFacts>,
     /// When the server last answered anything about it.
     pub polled: Option<Mono>,
-    /// Something was folded that the checks have not seen.
-    pub(in crate::core) unjudged: bool,
+    /// The store's tick that last brought anything of it.
+    pub folded: u64,
     /// At the last fold none of the entries that were there before was left, on a server that does not count.
     emptied: bool,
-    /// The groups were last read at another moment than the facts: the one cannot be held against the other.
-    pub apart: bool,
-    /// XINFO STREAM is refused although its groups may be seen: they stand there without what the stream would add.
-    pub facts_fault: Option<Fault>,
-    /// When that was tried last.
-    refused_at: Option<Mono>,
-    /// The entries of the stream may not be read.
-    pub range_fault: Option<Fault>,
-    range_refused_at: Option<Mono>,
+    /// The groups were last read at another moment than the facts: the two cannot be compared.
+    pub skewed: bool,
+    /// Why the entries of the stream could not be read the last time.
+    pub range_failure: Option<Failure>,
     /// XINFO GROUPS failed although the stream is there.
     pub groups_fault: Option<Fault>,
     /// Its groups, by name.
@@ -149,8 +145,6 @@ pub struct StreamState {
     pub entry_bytes: u64,
     /// How its beginning moved on lately.
     pub trims: Trims,
-    /// What the checks of the stream as a whole said at the last fold.
-    pub findings: Vec<Finding>,
     /// The node of the cluster that serves it, where all are watched.
     pub node: Option<String>,
 }
@@ -250,7 +244,7 @@ impl Store {
     /// Time between the last entry and the cursor, where both ids are plausible times, in milliseconds.
     pub fn behind_ms(&self, stream: &StreamState, group: &GroupState, now: Now) -> Option<i64> {
         let now_ms = self.server_now_ms(now);
-        let last = stream.facts.as_ref()?.last?.plausible_ms(now_ms)?;
+        let last = stream.facts.value.as_ref()?.last?.plausible_ms(now_ms)?;
         let cursor = group.facts.cursor.plausible_ms(now_ms)?;
         Some(last.saturating_sub(cursor).max(0))
     }
@@ -273,15 +267,10 @@ impl StreamState {
         self.state == RowState::Ok
     }
 
-    /// The worst that was found of the stream as a whole, if it is more than information.
-    pub fn level(&self) -> Option<Level> {
-        self.findings.iter().map(|finding| finding.level).filter(|level| *level > Level::Info).max()
-    }
-
     /// Whether an entry is still in the stream; `None` where that is not known.
     pub fn has_entry(&self, id: EntryId) -> Option<bool> {
-        let facts = self.facts.as_ref()?;
+        let facts = self.facts.value.as_ref()?;
         // it may have been added since the facts were read
-        if self.apart && id > facts.last_generated { None } else { self.window.has(id, facts) }
+        if self.skewed && id > facts.last_generated { None } else { self.window.has(id, facts) }
     }
 }

@@ -1,5 +1,6 @@
 //! The part of a PEL that was fetched, and what can be said of the whole.
 
+use super::Reading;
 use crate::core::{
     id::EntryId,
     model::{FATAL_DELIVERIES, PendingRow},
@@ -56,10 +57,16 @@ impl Extreme {
 }
 
 impl Pel {
-    /// Takes one tick's pages in. With `keep`, pages that go on where the known part ended are added to it (a full
-    /// reading); else they replace it.
-    pub fn update(&mut self, at: Mono, pages: &[(PageRequest, &Vec<PendingRow>)], pending: i64, keep: bool) {
-        let goes_on = keep && pages.iter().all(|(page, _)| page.from > EntryId::MIN);
+    /// Takes one tick's pages in. In a full reading, pages that continue where the known part ended are added to it; else they
+    /// replace it.
+    pub fn update(
+        &mut self,
+        at: Mono,
+        pages: &[(PageRequest, &Vec<PendingRow>)],
+        pending: Option<i64>,
+        reading: Reading,
+    ) {
+        let goes_on = reading == Reading::Full && pages.iter().all(|(page, _)| page.from > EntryId::MIN);
         let mut rows: BTreeMap<EntryId, PendingRow> = BTreeMap::new();
         if goes_on {
             let passed_ms = i64::try_from(at.since(self.at)).unwrap_or(0);
@@ -80,8 +87,8 @@ impl Pel {
         self.rows = rows.into_values().collect();
         self.at = at;
         self.stale = false;
-        self.complete = self.rows.len() as i64 == pending
-            && (pending == 0 || self.known_to() == EntryId::MAX || self.is_known(self.last_id()));
+        self.complete = Some(self.rows.len() as i64) == pending
+            && (self.rows.is_empty() || self.known_to() == EntryId::MAX || self.is_known(self.last_id()));
     }
 
     /// A PEL that is empty by XINFO GROUPS needs no page.
@@ -91,9 +98,9 @@ impl Pel {
 
     /// The group was seen again without its pending rows: entries may have left the PEL and come into it, so nothing is known
     /// of it any more, and least of all that it is empty.
-    pub fn outdate(&mut self, pending: i64) {
+    pub fn outdate(&mut self, pending: Option<i64>) {
         self.stale = true;
-        self.complete &= self.rows.len() as i64 == pending;
+        self.complete &= Some(self.rows.len() as i64) == pending;
     }
 
     /// Whether the rows are older than what else is known of the group.
@@ -102,8 +109,8 @@ impl Pel {
     }
 
     /// Notes how much is pending by a newer count: rows that do not add up to it are a part at best.
-    pub fn check(&mut self, pending: i64) {
-        if self.rows.len() as i64 != pending && self.complete {
+    pub fn check(&mut self, pending: Option<i64>) {
+        if Some(self.rows.len() as i64) != pending && self.complete {
             self.complete = false;
             self.known.clear();
         }

@@ -17,12 +17,12 @@ fn rows(of: impl IntoIterator<Item = u64>) -> Vec<PendingRow> {
 #[test]
 fn pages_that_go_on_where_the_last_ended_add_up_to_the_whole() {
     let mut pel = Pel::default();
-    pel.update(Mono(0), &[(page(EntryId::MIN, 3, None), &rows(1..=3))], 5, true);
+    pel.update(Mono(0), &[(page(EntryId::MIN, 3, None), &rows(1..=3))], Some(5), Reading::Full);
     assert!(!pel.complete);
     assert_eq!(pel.known_to(), EntryId::new(3, 0));
     assert!(pel.is_known(EntryId::new(2, 0)) && !pel.is_known(EntryId::new(4, 0)));
     let from = pel.known_to().next().unwrap();
-    pel.update(Mono(10), &[(page(from, 3, None), &rows(4..=5))], 5, true);
+    pel.update(Mono(10), &[(page(from, 3, None), &rows(4..=5))], Some(5), Reading::Full);
     assert!(pel.complete);
     assert_eq!(pel.rows.len(), 5);
     assert_eq!(pel.rows[0].idle_ms, Some(11), "idle times go on between pages");
@@ -32,8 +32,8 @@ fn pages_that_go_on_where_the_last_ended_add_up_to_the_whole() {
 #[test]
 fn a_page_from_the_start_replaces_what_was_known() {
     let mut pel = Pel::default();
-    pel.update(Mono(0), &[(page(EntryId::MIN, 50, None), &rows(1..=4))], 4, false);
-    pel.update(Mono(1000), &[(page(EntryId::MIN, 50, None), &rows(3..=4))], 2, false);
+    pel.update(Mono(0), &[(page(EntryId::MIN, 50, None), &rows(1..=4))], Some(4), Reading::Tick);
+    pel.update(Mono(1000), &[(page(EntryId::MIN, 50, None), &rows(3..=4))], Some(2), Reading::Tick);
     assert_eq!(pel.rows.len(), 2);
     assert!(pel.complete && pel.is_known(EntryId::new(1, 0)));
 }
@@ -41,7 +41,7 @@ fn a_page_from_the_start_replaces_what_was_known() {
 #[test]
 fn a_consumers_own_page_says_nothing_of_the_others() {
     let mut pel = Pel::default();
-    pel.update(Mono(0), &[(page(EntryId::MIN, 50, Some("c")), &rows(1..=4))], 9, false);
+    pel.update(Mono(0), &[(page(EntryId::MIN, 50, Some("c")), &rows(1..=4))], Some(9), Reading::Tick);
     assert!(!pel.is_known(EntryId::new(2, 0)) && !pel.complete && !pel.is_fetched());
     assert_eq!(pel.of(Some(&Name::from("c"))).count(), 4);
 }
@@ -50,7 +50,12 @@ fn a_consumers_own_page_says_nothing_of_the_others() {
 fn a_part_of_a_pel_has_bounds_and_no_extremes() {
     let mut pel = Pel::default();
     assert_eq!(pel.oldest_idle(), Extreme::Unknown);
-    pel.update(Mono(0), &[(page(EntryId::MIN, 2, None), &vec![row(1, "a", 7), row(2, "b", 9)])], 1000, false);
+    pel.update(
+        Mono(0),
+        &[(page(EntryId::MIN, 2, None), &vec![row(1, "a", 7), row(2, "b", 9)])],
+        Some(1000),
+        Reading::Tick,
+    );
     assert_eq!(pel.oldest_idle(), Extreme::AtLeast(9, EntryId::new(2, 0)));
     assert_eq!(pel.oldest_idle_of(&Name::from("a")), Extreme::AtLeast(7, EntryId::new(1, 0)));
     assert_eq!(pel.oldest_idle_of(&Name::from("z")), Extreme::Unknown, "z may hold any of the rest");
@@ -63,7 +68,7 @@ fn given_up_entries_are_no_highest_count() {
     let mut pel = Pel::default();
     let given_up = PendingRow { owner: None, idle_ms: None, deliveries: FATAL_DELIVERIES, ..row(1, "c", 0) };
     let twice = PendingRow { deliveries: 2, ..row(2, "c", 0) };
-    pel.update(Mono(0), &[(page(EntryId::MIN, 50, None), &vec![given_up, twice])], 2, false);
+    pel.update(Mono(0), &[(page(EntryId::MIN, 50, None), &vec![given_up, twice])], Some(2), Reading::Tick);
     assert_eq!(pel.max_deliveries().value(), Some(2));
     assert_eq!(pel.of(None).count(), 1);
 }
@@ -72,9 +77,9 @@ fn given_up_entries_are_no_highest_count() {
 fn rows_of_an_earlier_tick_prove_nothing() {
     let mut pel = Pel::default();
     pel.set_empty(Mono(0));
-    pel.outdate(3);
+    pel.outdate(Some(3));
     assert!(!pel.is_known(EntryId::new(1, 0)) && !pel.complete && pel.is_stale());
-    pel.update(Mono(1), &[(page(EntryId::MIN, 50, None), &rows(1..=3))], 3, false);
+    pel.update(Mono(1), &[(page(EntryId::MIN, 50, None), &rows(1..=3))], Some(3), Reading::Tick);
     assert!(pel.is_known(EntryId::new(1, 0)) && pel.complete && !pel.is_stale());
 }
 
@@ -94,7 +99,7 @@ proptest! {
             // a second page further on, as the screen asks for around the cursor
             let more = extra.filter(|_| pages == 0).map(|ms| (EntryId::new(ms, 0), from(EntryId::new(ms, 0))));
             asked.extend(more.as_ref().map(|(start, found)| (page(*start, size, None), found)));
-            pel.update(Mono(0), &asked, all.len() as i64, true);
+            pel.update(Mono(0), &asked, Some(all.len() as i64), Reading::Full);
             for ms in 0..201 {
                 let id = EntryId::new(ms, 0);
                 let (known, pending) = (pel.is_known(id), ids.contains(&ms));

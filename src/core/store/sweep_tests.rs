@@ -1,13 +1,14 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 //! Thousands of streams: each tick a share of them, every one in its turn, and nothing wrong said in between.
 
-use super::{Focus, Settings, Store, sweep::LEAST};
+use super::{Focus, Reading, Settings, Store, sweep::LEAST};
 use crate::core::{
     id::EntryId,
     known::Known,
     model::{GroupFacts, ServerFacts, StreamFacts},
     name::Name,
     sample::{Cost, Request, Sample, StreamRequest, StreamSample},
+    symptoms::Verdicts,
     time::{Mono, Now},
 };
 use std::collections::BTreeSet;
@@ -49,7 +50,7 @@ fn tick(store: &mut Store, second: u64, focus: &Focus, seen: &BTreeSet<Name>) ->
     let streams: Vec<StreamSample> = request.streams.iter().map(|stream| answer(stream, second as i64)).collect();
     let cost = Cost { bytes_in: streams.len() as u64 * 800, ..Cost::default() };
     let sample = Sample { at: mono, streams, cost, ..Sample::default() };
-    store.fold(sample, None, Now { mono, wall_ms: 0 }, false);
+    store.fold(sample, Now { mono, wall_ms: 0 }, Reading::Tick);
     request
 }
 
@@ -98,13 +99,19 @@ fn a_full_reading_asks_for_everything_at_once() {
 #[test]
 fn rates_and_trends_are_those_of_the_groups_own_samples() {
     let mut store = store(1200);
+    let mut verdicts = Verdicts::default();
     for second in 0..40 {
         tick(&mut store, second, &Focus::None, &BTreeSet::new());
+        verdicts.judge(&store, Now { mono: Mono(second * 1000), wall_ms: 0 });
     }
     for (stream, group) in store.groups() {
         let rates = group.rates();
         assert_eq!((rates.added, rates.delivered), (Some(100.0), Some(60.0)), "{}", stream.key);
-        assert!(group.judgement.findings.iter().any(|finding| finding.id == "falling-behind"), "{}", stream.key);
+        assert!(
+            verdicts.group(&stream.key, group.name()).findings.iter().any(|finding| finding.id == "falling-behind"),
+            "{}",
+            stream.key
+        );
         assert!(!store.is_late(stream, 1000), "{}", stream.key);
     }
 }
@@ -131,7 +138,7 @@ fn a_dear_moment_passes_and_what_is_on_the_screen_takes_nobodys_turn() {
         let cost = Cost { bytes_in: streams.len() as u64 * 800, server_us: Some(server_us), ..Cost::default() };
         let walked = Cost { bytes_in: 600_000, server_us: Some(walked_us), ..Cost::default() };
         let sample = Sample { at: mono, streams, cost, walked, ..Sample::default() };
-        store.fold(sample, None, Now { mono, wall_ms: 0 }, false);
+        store.fold(sample, Now { mono, wall_ms: 0 }, Reading::Tick);
         request.streams.len()
     };
     let usual = (0..10).map(|_| spend(&mut store, 6_000, 5_000)).last().unwrap();

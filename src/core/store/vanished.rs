@@ -2,13 +2,13 @@
 //! first and then deletes loses nothing, and between two ticks both look alike.
 
 use super::{GroupState, Pel};
-use crate::core::{model::ConsumerFacts, time::Mono};
+use crate::core::{known::Known, model::ConsumerFacts, time::Mono};
 
 /// Tells it in words, as far as the rows that are known allow: `held` are those from before, `listed_at` is when the consumer was
 /// last listed.
 pub(super) fn fate(group: &GroupState, consumer: &ConsumerFacts, held: &Pel, listed_at: Mono) -> String {
     const NONE_PENDING: &str = "none of them is pending any more, acknowledged just before or dropped with it";
-    if group.facts.pending == 0 {
+    if group.facts.pending == Known::Is(0) {
         return NONE_PENDING.to_owned();
     }
     let (mut others, mut nobody, mut gone) = (0_i64, 0_i64, 0_i64);

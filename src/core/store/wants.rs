@@ -3,6 +3,7 @@
 use super::{GroupState, RowState, Store, StreamState, census::SWEPT_FROM};
 use crate::core::{
     id::EntryId,
+    known::Known,
     lag::LagKind,
     name::Name,
     sample::{Fault, GroupRequest, PageRequest, RangeRequest, Request, ScanRequest, StreamRequest},
@@ -85,8 +86,6 @@ const WHOLE_ROUNDS: usize = 8;
 const CLIENTS_MS: u64 = 10_000;
 /// A key of the wrong type, or one that may not be looked at, is looked at again every so many ticks.
 const WRONG_TYPE_TICKS: u64 = 10;
-/// A command that was refused is tried again after so many milliseconds.
-const REFUSED_MS: u64 = 30_000;
 
 impl Store {
     /// What the next tick should ask for.
@@ -118,19 +117,19 @@ impl Store {
 
     /// XINFO STREAM carries the first and the last entry whole: where they are large it is asked for twice a minute (case 58).
     fn facts_due(stream: &StreamState, now: Mono) -> bool {
-        if stream.facts_fault.is_some() {
-            // a stream that was away or missing meanwhile has to be heard of first
-            return !stream.is_ok() || is_over(stream.refused_at, now);
+        if stream.facts.failure.is_some() {
+            // a stream that was away or missing meanwhile is asked about at once
+            return !stream.is_ok() || !stream.facts.is_refused(now);
         }
-        let large = stream.facts.as_ref().is_some_and(|facts| facts.reply_bytes > LARGE_FACTS);
-        !large || !stream.is_ok() || now.since(stream.at) >= LARGE_FACTS_MS
+        let large = stream.facts.value.as_ref().is_some_and(|facts| facts.reply_bytes > LARGE_FACTS);
+        !large || !stream.is_ok() || stream.facts.age_ms(now) >= LARGE_FACTS_MS
     }
 
-    /// Whether a holder seems gone, so that an open connection of its name would matter, and that was not looked up lately. CLIENT LIST
+    /// Whether a holder was not seen for long, so that an open connection of its name would matter, and was not looked up lately. CLIENT LIST
     /// costs a microsecond a connection.
     fn clients_due(&self, now: Mono) -> bool {
-        let gone = || self.groups().any(|(_, group)| group.firing.contains_key("holder-gone"));
-        self.clients_asked.is_none_or(|at| now.since(at) >= CLIENTS_MS) && gone()
+        let unseen = || self.groups().any(|(_, group)| group.has_unseen_holder(&self.settings, now));
+        self.clients_asked.is_none_or(|at| now.since(at) >= CLIENTS_MS) && unseen()
     }
 
     /// Whether the first pass of discovery is still under way.
@@ -152,7 +151,7 @@ impl Store {
             });
         }
         self.is_searching()
-            || (self.clients_asked.is_none() && self.clients_due(Mono(0)))
+            || (self.clients_asked.is_none() && self.clients_due(self.sampled.map_or(Mono(0), |at| at.mono)))
             || self.streams.values().any(|stream| {
                 stream.state == RowState::Loading
                     || stream
@@ -162,7 +161,7 @@ impl Store {
                         .any(|group| {
                             // a list too long to be taken is not waited for
                             let listed = consumers_of(group) <= MOST_CONSUMERS;
-                            let unread = listed && group.consumers.is_none() && group.consumers_fault.is_none();
+                            let unread = listed && group.consumers.value.is_none() && group.consumers.failure.is_none();
                             unread || self.full_page(group).is_some()
                         })
                     || !self.ranges(stream, &self.cursors(stream), Depth::Full).is_empty()
@@ -240,7 +239,7 @@ impl Store {
     fn page_request(stream: &StreamState, group: &GroupState, open: &[Name], now: Mono) -> GroupRequest {
         let mut pages = vec![page(EntryId::MIN, EntryId::MAX, PAGE_ROWS, None)];
         pages.extend(still_oldest(group));
-        if group.facts.pending > PAGE_ROWS as i64 {
+        if group.facts.pending.exceeds(PAGE_ROWS as i64) {
             let cursor = group.facts.cursor;
             let from = stream.window.ids().rev().filter(|id| *id <= cursor).nth(PAGE_ROWS).unwrap_or(EntryId::MIN);
             if from > group.pel.known_to() {
@@ -261,9 +260,8 @@ impl Store {
 
     /// What was refused is not asked for again with every tick.
     fn without_refused(group: &GroupState, mut request: GroupRequest, now: Mono) -> GroupRequest {
-        let refused = |fault: &Option<Fault>, at| matches!(fault, Some(Fault::Denied(_))) && !is_over(at, now);
-        request.consumers &= !refused(&group.consumers_fault, group.consumers_refused_at);
-        if refused(&group.pel_fault, group.pel_refused_at) {
+        request.consumers &= !group.consumers.is_refused(now);
+        if group.pel_failure.as_ref().is_some_and(|failure| failure.is_refused(now)) {
             request.summary = false;
             request.pages.clear();
         }
@@ -273,8 +271,8 @@ impl Store {
     fn full_request(&self, group: &GroupState) -> GroupRequest {
         // long lists once a reading, short ones each round, so that they are of one moment with the rest
         let short = consumers_of(group) <= MANY_CONSUMERS;
-        let listed = group.consumers.is_some() && group.consumers_at >= self.reading_since;
-        let summed = group.summary.is_some() && group.summary_at >= self.reading_since;
+        let listed = group.consumers.value.is_some() && group.consumers.at >= self.reading_since;
+        let summed = group.summary.value.is_some() && group.summary.at >= self.reading_since;
         GroupRequest {
             name: group.name().clone(),
             consumers: short || !listed && consumers_of(group) <= MOST_CONSUMERS,
@@ -293,16 +291,16 @@ impl Store {
 
     /// The next page of a full reading; `None` when it is done.
     fn full_page(&self, group: &GroupState) -> Option<PageRequest> {
-        if group.facts.pending == 0 || self.settings.pel_limit == 0 {
+        if group.facts.pending == Known::Is(0) || self.settings.pel_limit == 0 {
             return None;
         }
         let limit = self.settings.pel_limit;
         if group.pel.at < self.reading_since || !group.pel.is_fetched() {
-            let refused = group.pel_fault.is_some();
+            let refused = group.pel_failure.is_some();
             return (!refused).then(|| page(EntryId::MIN, EntryId::MAX, limit.min(FULL_ROWS), None));
         }
         let have = group.pel.rows.len();
-        if group.pel.complete || have >= limit || group.pel_fault.is_some() {
+        if group.pel.complete || have >= limit || group.pel_failure.is_some() {
             return None;
         }
         let from = group.pel.known_to().next()?;
@@ -319,13 +317,13 @@ impl Store {
 
     /// The parts of the stream that the strip lacks around the given ids, each reply kept below 64 KB.
     fn ranges(&self, stream: &StreamState, around: &[EntryId], depth: Depth) -> Vec<RangeRequest> {
-        let (Some(facts), Some(first_cursor), Some(last_cursor)) = (&stream.facts, around.first(), around.last())
+        let (Some(facts), Some(first_cursor), Some(last_cursor)) = (&stream.facts.value, around.first(), around.last())
         else {
             return Vec::new();
         };
         // an entry that alone is larger than a reply may be is never fetched by itself
         let now = self.sampled.map_or(Mono(0), |at| at.mono);
-        let refused = matches!(stream.range_fault, Some(Fault::Denied(_))) && !is_over(stream.range_refused_at, now);
+        let refused = stream.range_failure.as_ref().is_some_and(|failure| failure.is_refused(now));
         if facts.length <= 0 || !stream.is_ok() || refused || stream.entry_bytes > REPLY_BYTES {
             return Vec::new();
         }
@@ -360,7 +358,7 @@ impl Store {
         }
         let behind = window.around(*first_cursor).0;
         if depth == Depth::Page && !window.reaches_start(facts) && behind < count / 2 && lo > EntryId::MIN {
-            more.push(backward(previous(lo)));
+            more.extend(lo.previous().map(backward));
         }
         more
     }
@@ -379,13 +377,6 @@ impl Store {
     }
 }
 
-fn previous(id: EntryId) -> EntryId {
-    match id.seq.checked_sub(1) {
-        Some(seq) => EntryId::new(id.ms, seq),
-        None => EntryId::new(id.ms.saturating_sub(1), u64::MAX),
-    }
-}
-
 fn page(from: EntryId, to: EntryId, count: usize, consumer: Option<Name>) -> PageRequest {
     PageRequest { from, to, count, consumer }
 }
@@ -395,15 +386,10 @@ fn still_oldest(group: &GroupState) -> impl Iterator<Item = PageRequest> {
     group.census.candidates().into_iter().map(|id| page(id, id, 1, None))
 }
 
-/// Whether what was refused then is to be tried again.
-fn is_over(refused_at: Option<Mono>, now: Mono) -> bool {
-    refused_at.is_none_or(|at| now.since(at) >= REFUSED_MS)
-}
-
 /// How many consumers to reckon with: where the server's count cannot be true, as many as it listed last.
 fn consumers_of(group: &GroupState) -> i64 {
-    let listed = || group.consumers.as_ref().map_or(0, |list| list.len() as i64);
-    group.facts.consumers_known().unwrap_or_else(listed)
+    let listed = || group.consumers().len() as i64;
+    group.facts.consumers.value().unwrap_or_else(listed)
 }
 
 fn consumers_due(group: &GroupState, now: Mono) -> bool {
@@ -411,7 +397,7 @@ fn consumers_due(group: &GroupState, now: Mono) -> bool {
         ..=MANY_CONSUMERS => true,
         count @ ..=MOST_CONSUMERS => {
             let wait = MANY_CONSUMERS_MS.max(count as u64 * EACH_CONSUMER_US / 1000);
-            group.consumers.is_none() || now.since(group.consumers_at) >= wait
+            group.consumers.value.is_none() || group.consumers.age_ms(now) >= wait
         }
         _ => false,
     }
@@ -419,13 +405,13 @@ fn consumers_due(group: &GroupState, now: Mono) -> bool {
 
 fn summary_due(group: &GroupState, now: Mono) -> bool {
     match consumers_of(group) {
-        ..=MANY_CONSUMERS => group.facts.pending > PAGE_ROWS as i64,
-        count => group.summary.is_none() || now.since(group.summary_at) >= count as u64 * EACH_HOLDER_US / 1000,
+        ..=MANY_CONSUMERS => group.facts.pending.exceeds(PAGE_ROWS as i64),
+        count => group.summary.value.is_none() || group.summary.age_ms(now) >= count as u64 * EACH_HOLDER_US / 1000,
     }
 }
 
 fn glance(group: &GroupState, now: Mono) -> GroupRequest {
-    let summed = consumers_of(group) > MANY_CONSUMERS || group.facts.pending >= SWEPT_FROM;
+    let summed = consumers_of(group) > MANY_CONSUMERS || group.facts.pending.exceeds(SWEPT_FROM - 1);
     GroupRequest {
         name: group.name().clone(),
         consumers: consumers_of(group) <= MANY_CONSUMERS,

@@ -73,7 +73,7 @@ fn look(fake: &mut Fake, store: &mut Store, eyes: Eyes) -> Result<(), TestCaseEr
 
 fn check(fake: &Fake, store: &Store) -> Result<(), TestCaseError> {
     let stream = &store.streams[&key()];
-    let (facts, window) = (stream.facts.as_ref().unwrap(), &stream.window);
+    let (facts, window) = (stream.facts.value.as_ref().unwrap(), &stream.window);
     let mut waiting = 0;
     for ms in (0..=fake.last + 1).rev() {
         let (id, said) = (id(ms), window.has(id(ms), facts));
@@ -159,7 +159,7 @@ proptest! {
             if let Step::Look(eyes) = step {
                 look(&mut fake, &mut store, *eyes)?;
                 // XINFO STREAM of large entries is not asked for at each tick of the overview
-                let fresh = store.streams[&key()].at == fake.now;
+                let fresh = store.streams[&key()].facts.at == fake.now;
                 if fresh {
                     check(&fake, &store)?;
                 }

@@ -1,6 +1,6 @@
 //! The same entries go back and forth between the same consumers: each claims what the other is still at work on.
 
-use super::{About, Case, Level, Verdict, WINDOW_MS, enough, entries, one, words};
+use super::{About, Argv, Case, Level, Verdict, WINDOW_MS, enough, entries};
 use crate::core::{
     id::EntryId,
     name::Name,
@@ -9,7 +9,6 @@ use crate::core::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The row of the documentation.
 pub(super) const ABOUT: About = About {
     id: "claim-ping-pong",
     levels: &[Level::Warn],
@@ -28,7 +27,7 @@ const NAMED: usize = 4;
 /// The entries that came back to somebody who had held them before, each with its changes of owner within the window.
 pub(super) fn returned<'a>(case: &'a Case) -> BTreeMap<EntryId, Vec<&'a Redelivery>> {
     let mut changes: BTreeMap<EntryId, Vec<&Redelivery>> = BTreeMap::new();
-    let recent = case.group.redeliveries.iter().filter(|seen| case.now.mono.since(seen.at) <= WINDOW_MS);
+    let recent = case.group.seen.redeliveries.iter().filter(|seen| case.now.mono.since(seen.at) <= WINDOW_MS);
     for seen in recent.filter(|seen| seen.from != seen.to) {
         changes.entry(seen.id).or_default().push(seen);
     }
@@ -53,9 +52,9 @@ pub(super) fn judge(case: &Case) -> Verdict {
     let times: usize = returned.values().map(|changes| returns(changes)).sum();
     let most = returned.values().map(Vec::len).max().unwrap_or(0);
     // one return after it was said keeps it said, until the window is empty
-    let floor = if case.fired(ABOUT.id) { 1 } else { RETURNS };
+    let floor = if case.fired(ABOUT) { 1 } else { RETURNS };
     if times < floor && most < CHANGES {
-        let blind = group.facts.pending > 0 && returned.is_empty() && !enough(group);
+        let blind = case.pending > 0 && returned.is_empty() && !enough(group);
         return if blind { Verdict::NotEnoughData } else { Verdict::Ok };
     }
     let all = || returned.values().flatten();
@@ -63,7 +62,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
     let named: Vec<String> = owners.iter().take(NAMED).map(ToString::to_string).collect();
     let more = if owners.len() > NAMED { format!(" and {} more", owners.len() - NAMED) } else { String::new() };
     let soonest = all().filter_map(|change| change.idle_before_ms).min();
-    let usual = group.handling_ms(0.5);
+    let usual = group.seen.handling_ms(0.5);
     let sooner = match (soonest, usual) {
         (Some(idle), Some(usual)) if idle < usual => format!(
             "; claimed after an idle time of {}, while handling usually takes {}: the min-idle is too short",
@@ -83,16 +82,16 @@ pub(super) fn judge(case: &Case) -> Verdict {
         all().count(),
         age_words(WINDOW_MS as i64)
     );
-    let mut evidence = vec![
-        ("entries", count),
-        ("owner_changes", all().count() as i64),
-        ("returns", times as i64),
-        ("consumers", owners.len() as i64),
-        ("max_deliveries", deliveries),
-    ];
-    evidence.extend(soonest.map(|idle| ("shortest_idle_before_ms", idle)));
-    evidence.extend(usual.map(|usual| ("usual_handling_ms", usual)));
     let id = returned.keys().next().map_or("-".to_owned(), ToString::to_string);
-    let check = words(&[b"XPENDING", case.stream.key.bytes(), group.name().bytes(), id.as_bytes(), b"+", b"10"]);
-    one(ABOUT, Level::Warn, text, evidence, check)
+    let check = Argv::of(&[b"XPENDING", case.stream.key.bytes(), group.name().bytes(), id.as_bytes(), b"+", b"10"]);
+    ABOUT
+        .finding(Level::Warn, text, check)
+        .with("entries", count)
+        .with("owner_changes", all().count() as i64)
+        .with("returns", times as i64)
+        .with("consumers", owners.len() as i64)
+        .with("max_deliveries", deliveries)
+        .with_known("shortest_idle_before_ms", soonest)
+        .with_known("usual_handling_ms", usual)
+        .into()
 }

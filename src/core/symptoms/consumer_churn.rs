@@ -1,13 +1,12 @@
 //! Names of consumers pile up: they hold nothing, and nobody was seen under them for long (case 01).
 
-use super::{About, Case, LEFT_OVER_MS, Level, Verdict, idle_now, one, words};
+use super::{About, Argv, Case, LEFT_OVER_MS, Level, Verdict, idle_now};
 
 /// Fewer left-over consumers are nobody's concern,
 const LEFT_OVER: usize = 20;
 /// and once it was said, it is said until there are only so many.
 const STILL_LEFT_OVER: usize = 10;
 
-/// The row of the documentation.
 pub(super) const ABOUT: About = About {
     id: "consumer-churn",
     levels: &[Level::Info],
@@ -18,7 +17,7 @@ pub(super) const ABOUT: About = About {
 
 pub(super) fn judge(case: &Case) -> Verdict {
     let group = case.group;
-    let Some(consumers) = &group.consumers else { return Verdict::NotEnoughData };
+    let Some(consumers) = &group.consumers.value else { return Verdict::NotEnoughData };
     // before 7.2 idle counts from the last success, so that a quiet stream makes everybody look left over (case 05)
     if !case.idle_is_attempt {
         return Verdict::Ok;
@@ -28,11 +27,15 @@ pub(super) fn judge(case: &Case) -> Verdict {
         .filter(|one| one.pending == 0 && idle_now(group, one.idle_ms, case.now.mono) > LEFT_OVER_MS)
         .count();
     // 7.2 cannot tell a reader that blocks for ever from one that is gone, unless others are seen
-    let floor = if case.fired(ABOUT.id) { STILL_LEFT_OVER } else { LEFT_OVER };
+    let floor = if case.fired(ABOUT) { STILL_LEFT_OVER } else { LEFT_OVER };
     if left < floor {
         return Verdict::Ok;
     }
     let text = format!("{left} of {} consumers hold nothing and were not seen for over a day", consumers.len());
-    let check = words(&[b"XINFO", b"CONSUMERS", case.stream.key.bytes(), group.name().bytes()]);
-    one(ABOUT, Level::Info, text, vec![("left_over", left as i64), ("consumers", consumers.len() as i64)], check)
+    let check = Argv::of(&[b"XINFO", b"CONSUMERS", case.stream.key.bytes(), group.name().bytes()]);
+    ABOUT
+        .finding(Level::Info, text, check)
+        .with("left_over", left as i64)
+        .with("consumers", consumers.len() as i64)
+        .into()
 }

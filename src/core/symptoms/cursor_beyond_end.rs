@@ -1,8 +1,7 @@
 //! The cursor lies beyond every id the stream ever gave out: what is added below it will never be delivered.
 
-use super::{About, Case, Finding, Level, Verdict, words};
+use super::{About, Argv, Case, Level, Verdict};
 
-/// The row of the documentation.
 pub(super) const ABOUT: About = About {
     id: "cursor-beyond-end",
     levels: &[Level::Critical],
@@ -12,7 +11,7 @@ pub(super) const ABOUT: About = About {
 };
 
 pub(super) fn judge(case: &Case) -> Verdict {
-    let Some(facts) = &case.stream.facts else { return Verdict::NotEnoughData };
+    let Some(facts) = &case.stream.facts.value else { return Verdict::NotEnoughData };
     if !case.group.lag.beyond_end {
         return Verdict::Ok;
     }
@@ -21,14 +20,8 @@ pub(super) fn judge(case: &Case) -> Verdict {
         "the cursor {cursor} is beyond the last id ever given out, {}: new entries up to it will be skipped",
         facts.last_generated
     );
-    Verdict::Found(vec![Finding {
-        id: ABOUT.id,
-        level: Level::Critical,
-        consumer: None,
-        text,
-        evidence: vec![("length", facts.length)],
-        cause: ABOUT.cause,
-        check: words(&[b"XINFO", b"STREAM", case.stream.key.bytes()]),
-        remedy: ABOUT.remedy,
-    }])
+    ABOUT
+        .finding(Level::Critical, text, Argv::of(&[b"XINFO", b"STREAM", case.stream.key.bytes()]))
+        .with("length", facts.length)
+        .into()
 }

@@ -1,8 +1,7 @@
 //! The counters say that a group read more than was ever added: such a data set does not load on Redis 8.10 (server-facts 5.3).
 
-use super::{About, Case, Level, Verdict, one, words};
+use super::{About, Argv, Case, Level, Verdict};
 
-/// The row of the documentation.
 pub(super) const ABOUT: About = About {
     id: "entries-read-ahead",
     levels: &[Level::Critical],
@@ -12,16 +11,16 @@ pub(super) const ABOUT: About = About {
 };
 
 pub(super) fn judge(case: &Case) -> Verdict {
-    let added = case.stream.facts.as_ref().and_then(|facts| facts.entries_added.value());
+    let added = case.stream.facts.value.as_ref().and_then(|facts| facts.entries_added.value());
     match (case.group.facts.entries_read.value(), added) {
         // between two moments the stream may have grown; what was found at one moment stands until the next
-        (Some(_), Some(_)) if case.stream.apart && !case.fired(ABOUT.id) => Verdict::NotEnoughData,
+        (Some(_), Some(_)) if case.stream.skewed && !case.fired(ABOUT) => Verdict::NotEnoughData,
         (Some(read), Some(added)) if read > added => {
             let text = format!(
                 "entries-read is {read}, but only {added} were ever added: Redis 8.10 will not load this data set"
             );
-            let check = words(&[b"XINFO", b"GROUPS", case.stream.key.bytes()]);
-            one(ABOUT, Level::Critical, text, vec![("entries_read", read), ("entries_added", added)], check)
+            let check = Argv::of(&[b"XINFO", b"GROUPS", case.stream.key.bytes()]);
+            ABOUT.finding(Level::Critical, text, check).with("entries_read", read).with("entries_added", added).into()
         }
         _ => Verdict::Ok,
     }

@@ -1,9 +1,8 @@
 //! More comes in than the group reads: the lag grows over the window although consumers are at work.
 
-use super::{About, Case, Finding, Level, Verdict, WINDOW_MS, enough, idle_now, words};
+use super::{About, Argv, Case, Finding, Level, Verdict, WINDOW_MS, enough, idle_now};
 use crate::core::{history::Point, model::total, time::age_words};
 
-/// The row of the documentation.
 pub(super) const ABOUT: About = About {
     id: "falling-behind",
     levels: &[Level::Warn, Level::Critical],
@@ -37,8 +36,8 @@ pub(super) fn judge(case: &Case) -> Verdict {
     let (before, after) = (mean(&known[..quarter]), mean(&known[known.len() - quarter..]));
     let growth = after.saturating_sub(before);
     // once said, it is taken back only when the lag no longer grows at all
-    let floor = if case.fired(ABOUT.id) { 0 } else { FLOOR.max(before / 20) };
-    if growth <= floor || !case.fired(ABOUT.id) && swings(case, &known, growth) {
+    let floor = if case.fired(ABOUT) { 0 } else { FLOOR.max(before / 20) };
+    if growth <= floor || !case.fired(ABOUT) && swings(case, &known, growth) {
         return Verdict::Ok;
     }
     let (first, last) = (known[0], known[known.len() - 1]);
@@ -48,9 +47,8 @@ pub(super) fn judge(case: &Case) -> Verdict {
     if rates.added.is_some_and(|added| added <= 0.0) {
         return Verdict::Ok;
     }
-    let limit = group.gone_after_ms(case.settings);
-    let active =
-        group.consumers.iter().flatten().filter(|c| idle_now(group, c.idle_ms, case.now.mono) <= limit).count() as i64;
+    let limit = case.gone_after_ms();
+    let active = group.consumers().iter().filter(|c| idle_now(group, c.idle_ms, case.now.mono) <= limit).count() as i64;
     let pace = match (rates.added, rates.delivered) {
         (Some(added), Some(delivered)) if added > delivered => {
             format!(": {added:.1}/s come in, {delivered:.1}/s are read; at these rates it never catches up")
@@ -59,7 +57,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
         (Some(added), None) => format!(": {added:.1}/s come in"),
         (None, _) => String::new(),
     };
-    let who = match (group.consumers.is_some(), active) {
+    let who = match (group.consumers.value.is_some(), active) {
         (true, 0) => ", and no consumer is reading".to_owned(),
         (true, 1) => ", with 1 consumer at work".to_owned(),
         (true, n) => format!(", with {n} consumers at work"),
@@ -68,25 +66,20 @@ pub(super) fn judge(case: &Case) -> Verdict {
     let lag = last.lag.unwrap_or(after);
     let text =
         format!("the lag grew from {} to {lag} in {}{who}{pace}", first.lag.unwrap_or(before), age_words(span as i64));
-    let mut evidence = vec![
-        ("lag", lag),
-        ("growth", growth),
-        ("window_ms", span as i64),
-        ("pending", group.facts.pending),
-        ("active_consumers", active),
-    ];
-    evidence.extend(rates.added.map(|n| ("added_per_1000_s", (n * 1000.0) as i64)));
-    evidence.extend(rates.delivered.map(|n| ("delivered_per_1000_s", (n * 1000.0) as i64)));
-    Verdict::Found(vec![Finding {
-        id: ABOUT.id,
-        level: if after > before.saturating_mul(4).max(10_000) { Level::Critical } else { Level::Warn },
-        consumer: None,
-        text,
-        evidence,
-        cause: ABOUT.cause,
-        check: words(&[b"XINFO", b"CONSUMERS", case.stream.key.bytes(), group.name().bytes()]),
-        remedy: ABOUT.remedy,
-    }])
+    ABOUT
+        .finding(
+            if after > before.saturating_mul(4).max(10_000) { Level::Critical } else { Level::Warn },
+            text,
+            Argv::of(&[b"XINFO", b"CONSUMERS", case.stream.key.bytes(), group.name().bytes()]),
+        )
+        .with("lag", lag)
+        .with("growth", growth)
+        .with("window_ms", span as i64)
+        .with("pending", case.pending)
+        .with("active_consumers", active)
+        .with_known("added_per_1000_s", rates.added.map(|n| (n * 1000.0) as i64))
+        .with_known("delivered_per_1000_s", rates.delivered.map(|n| (n * 1000.0) as i64))
+        .into()
 }
 
 /// Whether the lag goes up and down by more than it grew: a group that reads in batches, not one that falls behind.
@@ -115,19 +108,11 @@ fn proven(case: &Case) -> Option<Finding> {
     let growth = apart.max(stood).filter(|growth| *growth > FLOOR)?;
     let span = last.at.since(first.at) as i64;
     let stands = if still { format!(" while the cursor stands at {}", group.facts.cursor) } else { String::new() };
-    let mut evidence = vec![("growth_at_least", growth), ("window_ms", span), ("pending", group.facts.pending)];
-    evidence.extend(last.bounds.0.map(|n| ("lag_at_least", n)));
-    Some(Finding {
-        id: ABOUT.id,
-        level: Level::Warn,
-        consumer: None,
-        text: format!(
-            "the lag grew by {growth} or more in {}{stands}; how large it is the server does not say",
-            age_words(span)
-        ),
-        evidence,
-        cause: ABOUT.cause,
-        check: words(&[b"XINFO", b"CONSUMERS", case.stream.key.bytes(), group.name().bytes()]),
-        remedy: ABOUT.remedy,
-    })
+    let text = format!(
+        "the lag grew by {growth} or more in {}{stands}; how large it is the server does not say",
+        age_words(span)
+    );
+    let check = Argv::of(&[b"XINFO", b"CONSUMERS", case.stream.key.bytes(), group.name().bytes()]);
+    let finding = ABOUT.finding(Level::Warn, text, check).with("growth_at_least", growth).with("window_ms", span);
+    Some(finding.with("pending", case.pending).with_known("lag_at_least", last.bounds.0))
 }

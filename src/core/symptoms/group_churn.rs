@@ -1,10 +1,9 @@
 //! Groups pile up that nobody reads: one for each pod or deployment, and nobody destroys them. Decided by counts; a group counts
 //! when the server knows no consumer of it, or when entries wait in it and nobody could have left them there for so long.
 
-use super::{About, Finding, LEFT_OVER_MS, Level, Whole, idle_now, words};
+use super::{About, Argv, Finding, LEFT_OVER_MS, Level, StreamCase, idle_now};
 use crate::core::{known::Known, model::ConsumerFacts, store::GroupState};
 
-/// The row of the documentation.
 pub(super) const ABOUT: About = About {
     id: "group-churn",
     levels: &[Level::Info],
@@ -20,15 +19,15 @@ const STILL_UNREAD: usize = 5;
 /// A reader takes what waits within this time, in milliseconds.
 const READ_WITHIN_MS: i64 = 3_600_000;
 
-pub(super) fn judge(whole: &Whole) -> Option<Finding> {
-    let stream = whole.stream;
+pub(super) fn judge(case: &StreamCase) -> Option<Finding> {
+    let stream = case.stream;
     if !stream.is_ok() || stream.groups.len() < STILL_UNREAD {
         return None;
     }
-    let empty = stream.groups.values().filter(|group| group.facts.consumers == 0).count();
-    let left = stream.groups.values().filter(|group| group.facts.consumers > 0 && is_left(whole, group)).count();
+    let empty = stream.groups.values().filter(|group| group.facts.consumers == Known::Is(0)).count();
+    let left = stream.groups.values().filter(|group| group.facts.consumers.exceeds(0) && is_left(case, group)).count();
     let (unread, all) = (empty + left, stream.groups.len());
-    if unread < if whole.fired(ABOUT.id) { STILL_UNREAD } else { UNREAD } {
+    if unread < if case.fired(ABOUT) { STILL_UNREAD } else { UNREAD } {
         return None;
     }
     let mut why = Vec::new();
@@ -39,39 +38,33 @@ pub(super) fn judge(whole: &Whole) -> Option<Finding> {
         why.push(format!("{left} whose consumers stopped"));
     }
     let text = format!("{unread} of {all} groups of {} are read by nobody: {}", stream.key, why.join(", "));
-    Some(Finding {
-        id: ABOUT.id,
-        level: Level::Info,
-        consumer: None,
-        text,
-        evidence: vec![
-            ("unread_groups", unread as i64),
-            ("groups", all as i64),
-            ("without_consumers", empty as i64),
-            ("with_consumers_that_stopped", left as i64),
-        ],
-        cause: ABOUT.cause,
-        check: words(&[b"XINFO", b"GROUPS", stream.key.bytes()]),
-        remedy: ABOUT.remedy,
-    })
+    Some(
+        ABOUT
+            .finding(Level::Info, text, Argv::of(&[b"XINFO", b"GROUPS", stream.key.bytes()]))
+            .with("unread_groups", unread as i64)
+            .with("groups", all as i64)
+            .with("without_consumers", empty as i64)
+            .with("with_consumers_that_stopped", left as i64),
+    )
 }
 
 /// Whether the consumers of a group stopped reading.
-fn is_left(whole: &Whole, group: &GroupState) -> bool {
-    let idle_at_least = |ms: i64, one: &ConsumerFacts| idle_now(group, one.idle_ms, whole.now.mono) > ms;
-    let all = |ms: i64| group.consumers.as_ref().is_some_and(|list| list.iter().all(|one| idle_at_least(ms, one)));
+fn is_left(case: &StreamCase, group: &GroupState) -> bool {
+    let idle_at_least = |ms: i64, one: &ConsumerFacts| idle_now(group, one.idle_ms, case.now.mono) > ms;
+    let all =
+        |ms: i64| group.consumers.value.as_ref().is_some_and(|list| list.iter().all(|one| idle_at_least(ms, one)));
     // where idle counts attempts (7.2+), a day without one says it; before, only what waits tells a reader from none
-    let attempts = group.consumers.iter().flatten().all(|one| matches!(one.inactive_ms, Known::Is(_)));
+    let attempts = group.consumers().iter().all(|one| matches!(one.inactive_ms, Known::Is(_)));
     let waits =
         group.lag.value.is_some_and(|waiting| waiting > 0) && group.lag.kind != crate::core::lag::LagKind::AtMost;
-    attempts && all(LEFT_OVER_MS) || waits && (all(READ_WITHIN_MS) || waited_ms(whole, group) > READ_WITHIN_MS)
+    attempts && all(LEFT_OVER_MS) || waits && (all(READ_WITHIN_MS) || waited_ms(case, group) > READ_WITHIN_MS)
 }
 
 /// How long the oldest entry that waits has waited at least, by the times in the ids and the server's clock; 0 where ids are no times.
-fn waited_ms(whole: &Whole, group: &GroupState) -> i64 {
-    let Some(facts) = &whole.stream.facts else { return 0 };
+fn waited_ms(case: &StreamCase, group: &GroupState) -> i64 {
+    let Some(facts) = &case.stream.facts.value else { return 0 };
     // of what waits only the last entry is known, and the first where all of them wait
     let oldest = if facts.first.is_some_and(|first| group.facts.cursor < first) { facts.first } else { facts.last };
-    let added = oldest.and_then(|id| id.plausible_ms(whole.server_ms));
-    added.map_or(0, |added| whole.server_ms.saturating_sub(added))
+    let added = oldest.and_then(|id| id.plausible_ms(case.server_ms));
+    added.map_or(0, |added| case.server_ms.saturating_sub(added))
 }

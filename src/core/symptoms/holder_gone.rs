@@ -1,10 +1,12 @@
 //! A consumer that was not seen for long holds entries, and nobody takes them over. Says "not seen", never "dead": a long
 //! job looks the same (case 38), and a quiet poller without entries is none of this (case 05).
 
-use super::{About, Case, Finding, Level, Verdict, aged, entries, idle_now, words};
-use crate::core::{store::Extreme, time::age_words};
+use super::{About, Argv, Case, Level, Verdict, entries, idle_now};
+use crate::core::{
+    store::{Extreme, LEAST_GONE_MS},
+    time::age_words,
+};
 
-/// The row of the documentation.
 pub(super) const ABOUT: About = About {
     id: "holder-gone",
     levels: &[Level::Warn, Level::Critical],
@@ -20,26 +22,26 @@ const CRITICAL_TIMES: i64 = 10;
 
 pub(super) fn judge(case: &Case) -> Verdict {
     let group = case.group;
-    if group.facts.pending == 0 {
+    if case.pending == 0 {
         return Verdict::Ok;
     }
-    let Some(consumers) = &group.consumers else { return Verdict::NotEnoughData };
-    let limit = group.gone_after_ms(case.settings);
+    let Some(consumers) = &group.consumers.value else { return Verdict::NotEnoughData };
+    let limit = case.gone_after_ms();
     // whoever was seen or not so long ago may have been back meanwhile
-    if case.now.mono.since(group.consumers_at) as i64 > limit.max(10_000) {
+    if case.now.mono.since(group.consumers.at) as i64 > limit.max(LEAST_GONE_MS) {
         return Verdict::NotEnoughData;
     }
     let mut gone: Vec<_> = consumers
         .iter()
         .filter(|consumer| consumer.pending > 0)
         .map(|consumer| (consumer, idle_now(group, consumer.idle_ms, case.now.mono)))
-        .filter(|(_, idle)| *idle > limit.max(10_000))
+        .filter(|(_, idle)| *idle > limit.max(LEAST_GONE_MS))
         .filter_map(|(consumer, idle)| {
             // a consumer that was not seen got nothing since then, so what it holds is at least as old
             let known = group.held_of_census(&consumer.name).map(|held| case.now.mono.0 as i64 - held.oldest.since);
             let oldest = match group.pel.oldest_idle_of(&consumer.name) {
                 Extreme::Exact(Some((ms, _))) | Extreme::AtLeast(ms, _) => {
-                    aged(group, ms, group.pel.at, case.now.mono).max(known.unwrap_or(0))
+                    group.aged_ms(ms, group.pel.at, case.now.mono).max(known.unwrap_or(0))
                 }
                 Extreme::Exact(None) | Extreme::Unknown => known.unwrap_or(idle),
             };
@@ -78,28 +80,24 @@ pub(super) fn judge(case: &Case) -> Verdict {
         } else {
             text
         };
-        Finding {
-            id: ABOUT.id,
-            level: if !connected && *oldest > limit.saturating_mul(CRITICAL_TIMES) {
-                Level::Critical
-            } else {
-                Level::Warn
-            },
-            consumer: Some(consumer.name.clone()),
-            text,
-            evidence: vec![
-                ("pending", consumer.pending),
-                ("oldest_idle_ms", *oldest),
-                ("consumer_idle_ms", *idle),
-                ("active_consumers", others),
-                ("threshold_ms", limit),
-                ("connection_open", i64::from(connected)),
-                ("holders_gone", gone.len() as i64),
-            ],
-            cause: ABOUT.cause,
-            check: words(&[b"XPENDING", key, group.name().bytes(), b"-", b"+", b"10", consumer.name.bytes()]),
-            remedy: ABOUT.remedy,
-        }
+        ABOUT
+            .finding(
+                if !connected && *oldest > limit.saturating_mul(CRITICAL_TIMES) {
+                    Level::Critical
+                } else {
+                    Level::Warn
+                },
+                text,
+                Argv::of(&[b"XPENDING", key, group.name().bytes(), b"-", b"+", b"10", consumer.name.bytes()]),
+            )
+            .about(Some(consumer.name.clone()))
+            .with("pending", consumer.pending)
+            .with("oldest_idle_ms", *oldest)
+            .with("consumer_idle_ms", *idle)
+            .with("active_consumers", others)
+            .with("threshold_ms", limit)
+            .with("connection_open", i64::from(connected))
+            .with("holders_gone", gone.len() as i64)
     });
     Verdict::Found(found.collect())
 }

@@ -1,16 +1,15 @@
 //! One consumer took nearly everything, while others wait for work.
 
-use super::{About, Case, Finding, Level, Verdict, idle_now, words};
+use super::{About, Argv, Case, Level, Threshold, Verdict, idle_now};
 use crate::core::model::total;
 
-/// Pending below which nothing is said, and what takes it back once it was said.
-const FLOOR: (i64, i64) = (100, 50);
-/// Share of one consumer, in percent, and what takes it back.
-const SHARE: (i64, i64) = (80, 60);
+/// Entries pending.
+const FLOOR: Threshold<i64> = Threshold { fires: 100, stays: 50 };
+/// Share of one consumer, in percent.
+const SHARE: Threshold<i64> = Threshold { fires: 80, stays: 60 };
 /// Two consumers are never even.
 const CONSUMERS: usize = 3;
 
-/// The row of the documentation.
 pub(super) const ABOUT: About = About {
     id: "hot-consumer",
     levels: &[Level::Warn],
@@ -21,18 +20,18 @@ pub(super) const ABOUT: About = About {
 
 pub(super) fn judge(case: &Case) -> Verdict {
     let group = case.group;
-    let (floor, share) = if case.fired(ABOUT.id) { (FLOOR.1, SHARE.1) } else { (FLOOR.0, SHARE.0) };
-    if group.facts.pending < floor {
+    let (floor, share) = (case.threshold(ABOUT, FLOOR), case.threshold(ABOUT, SHARE));
+    if case.pending < floor {
         return Verdict::Ok;
     }
-    let Some(consumers) = &group.consumers else { return Verdict::NotEnoughData };
+    let Some(consumers) = &group.consumers.value else { return Verdict::NotEnoughData };
     let total = total(consumers.iter().map(|consumer| consumer.pending));
     let Some(hot) = consumers.iter().max_by_key(|consumer| consumer.pending).filter(|_| consumers.len() >= CONSUMERS)
     else {
         return Verdict::Ok;
     };
     // one that is not seen any more has a symptom of its own
-    let alive = idle_now(group, hot.idle_ms, case.now.mono) <= group.gone_after_ms(case.settings);
+    let alive = idle_now(group, hot.idle_ms, case.now.mono) <= case.gone_after_ms();
     if !alive || hot.pending.saturating_mul(100) < total.saturating_mul(share) {
         return Verdict::Ok;
     }
@@ -44,14 +43,11 @@ pub(super) fn judge(case: &Case) -> Verdict {
         hot.pending.saturating_mul(100) / total.max(1),
         total.saturating_sub(hot.pending)
     );
-    Verdict::Found(vec![Finding {
-        id: ABOUT.id,
-        level: Level::Warn,
-        consumer: Some(hot.name.clone()),
-        text,
-        evidence: vec![("held", hot.pending), ("pending", total), ("consumers", consumers.len() as i64)],
-        cause: ABOUT.cause,
-        check: words(&[b"XPENDING", case.stream.key.bytes(), group.name().bytes()]),
-        remedy: ABOUT.remedy,
-    }])
+    ABOUT
+        .finding(Level::Warn, text, Argv::of(&[b"XPENDING", case.stream.key.bytes(), group.name().bytes()]))
+        .about(Some(hot.name.clone()))
+        .with("held", hot.pending)
+        .with("pending", total)
+        .with("consumers", consumers.len() as i64)
+        .into()
 }

@@ -1,10 +1,9 @@
 //! The last id given out is the largest possible, or close to it: XADD fails, or soon will. An id can be given by hand or set with
 //! XSETID, and never goes back.
 
-use super::{About, Finding, Level, Whole, words};
+use super::{About, Argv, Finding, Level, StreamCase};
 use crate::core::id::EntryId;
 
-/// The row of the documentation.
 pub(super) const ABOUT: About = About {
     id: "ids-exhausted",
     levels: &[Level::Warn, Level::Critical],
@@ -22,9 +21,9 @@ fn left(id: EntryId) -> u128 {
     number(EntryId::MAX) - number(id)
 }
 
-pub(super) fn judge(whole: &Whole) -> Option<Finding> {
-    let stream = whole.stream;
-    let last = stream.facts.as_ref().filter(|_| stream.is_ok())?.last_generated;
+pub(super) fn judge(case: &StreamCase) -> Option<Finding> {
+    let stream = case.stream;
+    let last = stream.facts.value.as_ref().filter(|_| stream.is_ok())?.last_generated;
     // past the last millisecond only the second half can still count
     if last.ms < u64::MAX {
         return None;
@@ -38,17 +37,14 @@ pub(super) fn judge(whole: &Whole) -> Option<Finding> {
             stream.key
         ),
     };
-    let mut evidence = Vec::new();
-    evidence.extend(i64::try_from(left).ok().map(|left| ("ids_left", left)));
-    evidence.extend(stream.facts.as_ref().map(|facts| ("length", facts.length)));
-    Some(Finding {
-        id: ABOUT.id,
-        level: if left < FEW { Level::Critical } else { Level::Warn },
-        consumer: None,
-        text,
-        evidence,
-        cause: ABOUT.cause,
-        check: words(&[b"XINFO", b"STREAM", stream.key.bytes()]),
-        remedy: ABOUT.remedy,
-    })
+    Some(
+        ABOUT
+            .finding(
+                if left < FEW { Level::Critical } else { Level::Warn },
+                text,
+                Argv::of(&[b"XINFO", b"STREAM", stream.key.bytes()]),
+            )
+            .with_known("ids_left", i64::try_from(left).ok())
+            .with_known("length", stream.facts.value.as_ref().map(|facts| facts.length)),
+    )
 }

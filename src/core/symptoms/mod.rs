@@ -1,11 +1,13 @@
-//! Small pure checks over the store, each with the sentence, the numbers it used, the likely cause, a first command to
-//! run and what can be done.
+//! Small pure checks over what is known, one file each: the rule, the sentence with the numbers it used, the likely cause, a first
+//! command to run, what can be done, and the row of docs/symptoms.md. To add one: its file, a `mod` line, a row of the table below,
+//! and a scenario that fires and one that only comes near (tests/offline/scenarios).
 
 mod claim_ping_pong;
 mod consumer_churn;
 mod cursor_beyond_end;
 mod entries_read_ahead;
 mod falling_behind;
+mod finding;
 mod group_churn;
 mod holder_gone;
 mod hot_consumer;
@@ -24,120 +26,87 @@ mod stale_tail;
 mod tail_held;
 mod trimmed;
 mod unowned;
+mod verdicts;
 
 use super::{
+    command::Argv,
     name::Name,
     store::{GroupState, Settings, Store, StreamState},
     time::{Mono, Now},
+    words::entries,
 };
+use std::collections::BTreeSet;
 
-/// How bad it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    /// Worth knowing; nothing is wrong.
-    Info,
-    /// Needs a look.
-    Warn,
-    /// Needs somebody now.
-    Critical,
+pub use finding::{About, Finding, Judgement, Level, Threshold, Verdict};
+pub use verdicts::Verdicts;
+
+/// What a check of a group looks at.
+#[derive(Clone, Copy)]
+struct Case<'a> {
+    stream: &'a StreamState,
+    group: &'a GroupState,
+    /// Entries pending by the server's count, which is known: no check is asked where it cannot be true.
+    pending: i64,
+    now: Now,
+    settings: &'a Settings,
+    /// Names of open connections, where they were asked for.
+    client_names: Option<&'a BTreeSet<Name>>,
+    /// Whether `idle` of a consumer counts from its last attempt (7.2+) rather than its last success.
+    idle_is_attempt: bool,
+    /// Checks that fired the last time.
+    fired: &'a BTreeSet<&'static str>,
 }
 
-impl Level {
-    /// The word in JSON and on the screen.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Info => "info",
-            Self::Warn => "warn",
-            Self::Critical => "critical",
+impl<'a> Case<'a> {
+    fn new(
+        store: &'a Store,
+        stream: &'a StreamState,
+        group: &'a GroupState,
+        fired: &'a BTreeSet<&'static str>,
+        now: Now,
+    ) -> Self {
+        Self {
+            stream,
+            group,
+            pending: group.facts.pending.value().unwrap_or(0),
+            now,
+            settings: &store.settings,
+            client_names: store.client_names.as_ref(),
+            idle_is_attempt: group.consumers().iter().any(|consumer| consumer.inactive_ms.reason().is_none()),
+            fired,
         }
     }
-}
 
-/// Something a check found.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Finding {
-    /// Stable id, as in `holder-gone`.
-    pub id: &'static str,
-    /// How bad.
-    pub level: Level,
-    /// The consumer it is about, if it is about one.
-    pub consumer: Option<Name>,
-    /// What a person would say.
-    pub text: String,
-    /// The numbers behind it, with units in their names.
-    pub evidence: Vec<(&'static str, i64)>,
-    /// What usually causes it.
-    pub cause: &'static str,
-    /// The first command to look with, as words of redis-cli; it only reads.
-    pub check: Vec<Name>,
-    /// What can be done.
-    pub remedy: &'static str,
-}
+    /// The number that counts now: while a check fires, a lower one keeps it so.
+    fn threshold<T: Copy>(&self, about: About, threshold: Threshold<T>) -> T {
+        threshold.at(self.fired(about))
+    }
 
-/// What a check says.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Verdict {
-    /// Nothing wrong.
-    Ok,
-    /// It cannot tell so far.
-    NotEnoughData,
-    /// It fired.
-    Found(Vec<Finding>),
-}
+    fn fired(&self, about: About) -> bool {
+        self.fired.contains(about.id)
+    }
 
-/// What a check looks at.
-#[derive(Clone, Copy)]
-pub struct Case<'a> {
-    /// The stream.
-    pub stream: &'a StreamState,
-    /// The group.
-    pub group: &'a GroupState,
-    /// The present moment.
-    pub now: Now,
-    /// Thresholds.
-    pub settings: &'a Settings,
-    /// Names of open connections, where they were asked for.
-    pub client_names: Option<&'a std::collections::BTreeSet<Name>>,
-    /// Whether `idle` of a consumer counts from its last attempt (7.2+) rather than its last success.
-    pub idle_is_attempt: bool,
-}
-
-impl Case<'_> {
-    /// Whether it was said at the last fold, too: a lower threshold then keeps it said, so that nothing flickers.
-    fn fired(&self, id: &str) -> bool {
-        self.group.firing.contains_key(id)
+    /// How long a consumer counts as seen, in milliseconds.
+    fn gone_after_ms(&self) -> i64 {
+        self.group.gone_after_ms(self.settings)
     }
 }
 
 /// What a check of a stream as a whole looks at.
 #[derive(Clone, Copy)]
-struct Whole<'a> {
+struct StreamCase<'a> {
     stream: &'a StreamState,
+    fired: &'a BTreeSet<&'static str>,
     now: Now,
     /// The server's clock, in milliseconds since 1970.
     server_ms: i64,
     halves: &'a split_key::Halves,
 }
 
-impl Whole<'_> {
-    fn fired(&self, id: &str) -> bool {
-        self.stream.findings.iter().any(|finding| finding.id == id)
+impl StreamCase<'_> {
+    fn fired(&self, about: About) -> bool {
+        self.fired.contains(about.id)
     }
-}
-
-/// What a check is about, the same for all that it finds: its row in the documentation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct About {
-    /// Stable id.
-    pub id: &'static str,
-    /// Levels it can have, from mild to bad.
-    pub levels: &'static [Level],
-    /// What it says, without names and numbers.
-    pub says: &'static str,
-    /// What usually causes it.
-    pub cause: &'static str,
-    /// What can be done.
-    pub remedy: &'static str,
 }
 
 /// One check of a group.
@@ -146,7 +115,7 @@ struct Check {
     judge: fn(&Case) -> Verdict,
 }
 
-const CHECKS: [Check; 19] = [
+const CHECKS: &[Check] = &[
     Check { about: holder_gone::ABOUT, judge: holder_gone::judge },
     Check { about: never_acked::ABOUT, judge: never_acked::judge },
     Check { about: falling_behind::ABOUT, judge: falling_behind::judge },
@@ -169,23 +138,23 @@ const CHECKS: [Check; 19] = [
 ];
 
 /// One check of a stream as a whole.
-struct WholeCheck {
+struct StreamCheck {
     about: About,
-    judge: fn(&Whole) -> Option<Finding>,
+    judge: fn(&StreamCase) -> Option<Finding>,
 }
 
 /// Worst first, as they are shown.
-const OF_STREAMS: [WholeCheck; 5] = [
-    WholeCheck { about: ids_exhausted::ABOUT, judge: ids_exhausted::judge },
-    WholeCheck { about: trimmed::ABOUT, judge: trimmed::judge },
-    WholeCheck { about: retention::ABOUT, judge: retention::judge },
-    WholeCheck { about: group_churn::ABOUT, judge: group_churn::judge },
-    WholeCheck { about: split_key::ABOUT, judge: split_key::judge },
+const STREAM_CHECKS: &[StreamCheck] = &[
+    StreamCheck { about: ids_exhausted::ABOUT, judge: ids_exhausted::judge },
+    StreamCheck { about: trimmed::ABOUT, judge: trimmed::judge },
+    StreamCheck { about: retention::ABOUT, judge: retention::judge },
+    StreamCheck { about: group_churn::ABOUT, judge: group_churn::judge },
+    StreamCheck { about: split_key::ABOUT, judge: split_key::judge },
 ];
 
 /// All checks, of groups and of streams, in the order in which they are shown.
 pub fn all() -> impl Iterator<Item = About> {
-    CHECKS.iter().map(|check| check.about).chain(OF_STREAMS.iter().map(|check| check.about))
+    CHECKS.iter().map(|check| check.about).chain(STREAM_CHECKS.iter().map(|check| check.about))
 }
 
 /// Their ids.
@@ -193,7 +162,7 @@ pub fn ids() -> impl Iterator<Item = &'static str> {
     all().map(|about| about.id)
 }
 
-/// The table for the README, as Markdown.
+/// The table of docs/symptoms.md.
 pub fn markdown() -> String {
     let rows = all().map(|about| {
         let levels: Vec<&str> = about.levels.iter().map(|level| level.word()).collect();
@@ -205,28 +174,9 @@ pub fn markdown() -> String {
     )
 }
 
-/// The judgement on one group.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Judgement {
-    /// What fired, worst first.
-    pub findings: Vec<Finding>,
-    /// Ids that are quiet.
-    pub quiet: Vec<&'static str>,
-    /// Ids that cannot tell so far.
-    pub waiting: Vec<&'static str>,
-}
-
-impl Judgement {
-    /// The worst level that fired.
-    pub fn level(&self) -> Option<Level> {
-        self.findings.iter().map(|finding| finding.level).max()
-    }
-}
-
 fn judge(case: &Case) -> Judgement {
     let mut judgement = Judgement::default();
-    // nearly every check sets something off against what is pending
-    let counted = case.group.facts.pending_known().is_some();
+    let counted = case.group.facts.pending.value().is_some();
     for check in CHECKS.iter().filter(|check| case.settings.names(check.about.id)) {
         match if counted { (check.judge)(case) } else { Verdict::NotEnoughData } {
             Verdict::Ok => judgement.quiet.push(check.about.id),
@@ -238,51 +188,10 @@ fn judge(case: &Case) -> Judgement {
     judgement
 }
 
-/// Judges the groups and streams of which something new was folded and writes it down in the store: once a fold, so that drawing
-/// computes nothing, and so that a check can know whether it fired before.
-pub(super) fn remember(store: &mut Store, now: Now) {
-    let settings = store.settings.clone();
-    let client_names = store.client_names.take();
-    // of a stream whose node is away nothing new is known: what was said of it stands as it is
-    for stream in store.streams.values_mut().filter(|stream| stream.unjudged && !stream.is_away()) {
-        let names: Vec<Name> = stream.groups.keys().cloned().collect();
-        for name in names {
-            let Some(group) = stream.groups.get(&name) else { continue };
-            let idle_is_attempt =
-                group.consumers.iter().flatten().any(|consumer| consumer.inactive_ms.reason().is_none());
-            let judgement = judge(&Case {
-                stream,
-                group,
-                now,
-                settings: &settings,
-                client_names: client_names.as_ref(),
-                idle_is_attempt,
-            });
-            let Some(group) = stream.groups.get_mut(&name) else { continue };
-            let fired: Vec<&'static str> = judgement.findings.iter().map(|finding| finding.id).collect();
-            group.firing.retain(|id, _| fired.contains(id));
-            for id in fired {
-                group.firing.entry(id).or_insert(now.mono);
-            }
-            group.judgement = judgement;
-        }
-    }
-    let halves = split_key::Halves::of(store.streams.values());
-    let server_ms = store.server_now_ms(now);
-    for stream in store.streams.values_mut().filter(|stream| stream.unjudged && !stream.is_away()) {
-        stream.unjudged = false;
-        let whole = Whole { stream, now, server_ms, halves: &halves };
-        let checks = OF_STREAMS.iter().filter(|check| settings.names(check.about.id));
-        let findings = checks.filter_map(|check| (check.judge)(&whole)).collect();
-        stream.findings = findings;
-    }
-    store.client_names = client_names;
-}
-
-/// A consumer or a group that nobody was seen at for so long is left over, in milliseconds.
+/// A consumer or group not seen for this long is left over, in milliseconds.
 const LEFT_OVER_MS: i64 = 86_400_000;
 
-/// Trends are judged over so many milliseconds.
+/// Trends are judged over this many milliseconds.
 const WINDOW_MS: u64 = 60_000;
 /// No trend is judged on less than this.
 const SPAN_MS: u64 = 5_000;
@@ -293,64 +202,7 @@ fn enough(group: &GroupState) -> bool {
     group.history.span_ms(WINDOW_MS) >= SPAN_MS && group.history.count(WINDOW_MS) >= POINTS
 }
 
-/// Idle time of a consumer now, in milliseconds, as far as it is known: a list that is older than the group's newest sample
-/// says nothing of what its consumers did since, so theirs is the idle time of then.
+/// Idle time of a consumer now, in milliseconds.
 fn idle_now(group: &GroupState, idle_ms: i64, now: Mono) -> i64 {
-    aged(group, idle_ms, group.consumers_at, now)
-}
-
-/// An idle time taken at `taken`: it goes on only while nothing newer is known of the group.
-fn aged(group: &GroupState, idle_ms: i64, taken: Mono, now: Mono) -> i64 {
-    let passed = if taken < group.at { 0 } else { now.since(taken) };
-    idle_ms.saturating_add(i64::try_from(passed).unwrap_or(i64::MAX))
-}
-
-/// The one finding of a check that is about nobody in particular.
-fn one(about: About, level: Level, text: String, evidence: Vec<(&'static str, i64)>, check: Vec<Name>) -> Verdict {
-    Verdict::Found(vec![Finding {
-        id: about.id,
-        level,
-        consumer: None,
-        text,
-        evidence,
-        cause: about.cause,
-        check,
-        remedy: about.remedy,
-    }])
-}
-
-fn words(parts: &[&[u8]]) -> Vec<Name> {
-    parts.iter().map(|part| Name::new(part.to_vec())).collect()
-}
-
-/// The command as one line for a shell: words of plain characters as they are, all others in single quotes or, where they
-/// hold bytes that do not print, in the `$'…'` form of bash.
-pub fn command_line(parts: &[Name]) -> String {
-    parts.iter().map(quoted).collect::<Vec<_>>().join(" ")
-}
-
-fn quoted(word: &Name) -> String {
-    let bytes = word.bytes();
-    let plain = |b: &u8| b.is_ascii_alphanumeric() || b"-_.:/+,@%=".contains(b);
-    if !bytes.is_empty() && bytes.iter().all(plain) {
-        return String::from_utf8_lossy(bytes).into_owned();
-    }
-    if bytes.iter().all(|b| (0x20..0x7f).contains(b)) {
-        return format!("'{}'", String::from_utf8_lossy(bytes).replace('\'', "'\\''"));
-    }
-    let inner: String = bytes
-        .iter()
-        .map(|b| match b {
-            b'\'' => "\\'".to_owned(),
-            b'\\' => "\\\\".to_owned(),
-            0x20..0x7f => char::from(*b).to_string(),
-            _ => format!("\\x{b:02x}"),
-        })
-        .collect();
-    format!("$'{inner}'")
-}
-
-/// A singular or plural count: `1 entry`, `5 entries`.
-fn entries(count: i64) -> String {
-    if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") }
+    group.aged_ms(idle_ms, group.consumers.at, now)
 }

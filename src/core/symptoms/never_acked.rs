@@ -1,9 +1,8 @@
 //! Entries go out and hardly any come back: pending only grows while the lag is low and the holder lives.
 
-use super::{About, Case, Finding, Level, Verdict, WINDOW_MS, enough, entries, idle_now, words};
+use super::{About, Argv, Case, Level, Threshold, Verdict, WINDOW_MS, enough, entries, idle_now};
 use crate::core::time::age_words;
 
-/// The row of the documentation.
 pub(super) const ABOUT: About = About {
     id: "never-acked",
     levels: &[Level::Warn, Level::Critical],
@@ -12,24 +11,24 @@ pub(super) const ABOUT: About = About {
     remedy: "read the holder's log for the entry that is pending longest; if no acknowledgement is meant, read with NOACK",
 };
 
-/// Growth of pending over the window below which nothing is said, and what takes it back once it was said.
-const FLOOR: (i64, i64) = (10, 3);
+/// Growth of pending over the window.
+const FLOOR: Threshold<i64> = Threshold { fires: 10, stays: 3 };
 /// No verdict on less than this, in milliseconds: whoever acknowledges in batches lets pending grow for some seconds.
 const SPAN_MS: u64 = 7_000;
-/// Share of the deliveries that stays pending from which on it is said, and what takes it back.
-const SHARE: (f64, f64) = (0.2, 0.1);
+/// Share of the deliveries that stays pending.
+const SHARE: Threshold<f64> = Threshold { fires: 0.2, stays: 0.1 };
 /// Over less than this, in milliseconds, a batch that is yet to be acknowledged looks like a leak: nearly nothing may come back,
 const SHORT_MS: u64 = 25_000;
 /// so that this share stays pending, and no step goes down.
 const NEARLY_ALL: f64 = 0.8;
-/// One step in so many may go down, and once it was said, one in so many.
-const DIPS: (usize, usize) = (5, 3);
+/// One step in this many may go down.
+const DIPS: Threshold<usize> = Threshold { fires: 5, stays: 3 };
 
 pub(super) fn judge(case: &Case) -> Verdict {
     let group = case.group;
-    let fired = case.fired(ABOUT.id);
-    let (floor, share, dip) = if fired { (FLOOR.1, SHARE.1, DIPS.1) } else { (FLOOR.0, SHARE.0, DIPS.0) };
-    if group.facts.pending < floor {
+    let fired = case.fired(ABOUT);
+    let (floor, share, dip) = (FLOOR.at(fired), SHARE.at(fired), DIPS.at(fired));
+    if case.pending < floor {
         return Verdict::Ok;
     }
     if !enough(group) || group.history.span_ms(WINDOW_MS) < SPAN_MS {
@@ -39,29 +38,29 @@ pub(super) fn judge(case: &Case) -> Verdict {
     let (Some(first), Some(last)) = (window.clone().next(), window.clone().next_back()) else {
         return Verdict::NotEnoughData;
     };
-    let growth = last.pending.saturating_sub(first.pending);
+    let (Some(before), Some(pending)) = (first.pending, last.pending) else { return Verdict::NotEnoughData };
+    let growth = pending.saturating_sub(before);
     // a healthy group breathes: what goes out comes back within a few ticks
     let dips = window.clone().zip(window.clone().skip(1)).filter(|(a, b)| b.pending < a.pending).count();
     let steps = window.clone().count().saturating_sub(1);
     // what is acknowledged in batches comes down to the same low each time: the lows must rise, too
     let middle = first.at.0 + last.at.since(first.at) / 2;
-    let low = |late: bool| window.clone().filter(|p| (p.at.0 > middle) == late).map(|p| p.pending).min();
+    let low = |late: bool| window.clone().filter(|p| (p.at.0 > middle) == late).filter_map(|p| p.pending).min();
     let risen = low(true).zip(low(false)).map_or(0, |(late, early)| late.saturating_sub(early)).saturating_mul(2);
     let delivered = first.delivered.zip(last.delivered).and_then(|(a, b)| b.checked_sub(a));
     let short = !fired && last.at.since(first.at) < SHORT_MS;
     let share = if short { NEARLY_ALL } else { share };
     let grows = growth >= floor && risen >= floor && if short { dips == 0 } else { dips * dip <= steps };
     let unreturned = delivered.is_none_or(|delivered| growth.min(risen) as f64 >= delivered as f64 * share);
-    let lag_is_low = last.lag.is_none_or(|lag| lag <= growth.max(last.pending / 2));
+    let lag_is_low = last.lag.is_none_or(|lag| lag <= growth.max(pending / 2));
     if !(grows && unreturned && lag_is_low) {
         return Verdict::Ok;
     }
-    let limit = group.gone_after_ms(case.settings);
+    let limit = case.gone_after_ms();
     // the one whose own pending is largest among those alive: a holder that is gone has its own symptom
     let holder = group
-        .consumers
+        .consumers()
         .iter()
-        .flatten()
         .filter(|consumer| consumer.pending > 0 && idle_now(group, consumer.idle_ms, case.now.mono) <= limit)
         .max_by_key(|consumer| consumer.pending);
     let span = last.at.since(first.at) as i64;
@@ -70,18 +69,18 @@ pub(super) fn judge(case: &Case) -> Verdict {
     let of = delivered.map_or(String::new(), |delivered| {
         format!("; {delivered} were delivered and {} acknowledged", delivered.saturating_sub(growth).max(0))
     });
-    let text = format!("pending grew by {growth} to {} in {}{of}{who}", last.pending, age_words(span));
-    let mut evidence = vec![("pending", last.pending), ("growth", growth), ("window_ms", span)];
-    evidence.extend(delivered.map(|delivered| ("delivered", delivered)));
-    evidence.extend(last.lag.map(|lag| ("lag", lag)));
-    Verdict::Found(vec![Finding {
-        id: ABOUT.id,
-        level: if growth >= 1000 { Level::Critical } else { Level::Warn },
-        consumer: holder.map(|holder| holder.name.clone()),
-        text,
-        evidence,
-        cause: ABOUT.cause,
-        check: words(&[b"XPENDING", case.stream.key.bytes(), group.name().bytes(), b"-", b"+", b"10"]),
-        remedy: ABOUT.remedy,
-    }])
+    let text = format!("pending grew by {growth} to {pending} in {}{of}{who}", age_words(span));
+    ABOUT
+        .finding(
+            if growth >= 1000 { Level::Critical } else { Level::Warn },
+            text,
+            Argv::of(&[b"XPENDING", case.stream.key.bytes(), group.name().bytes(), b"-", b"+", b"10"]),
+        )
+        .about(holder.map(|holder| holder.name.clone()))
+        .with("pending", pending)
+        .with("growth", growth)
+        .with("window_ms", span)
+        .with_known("delivered", delivered)
+        .with_known("lag", last.lag)
+        .into()
 }

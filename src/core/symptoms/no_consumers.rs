@@ -1,8 +1,8 @@
 //! Entries wait, and the server knows nobody who could read them.
 
-use super::{About, Case, Level, Verdict, one, words};
+use super::{About, Argv, Case, Level, Verdict};
+use crate::core::known::Known;
 
-/// The row of the documentation.
 pub(super) const ABOUT: About = About {
     id: "no-consumers",
     levels: &[Level::Info],
@@ -13,9 +13,9 @@ pub(super) const ABOUT: About = About {
 
 pub(super) fn judge(case: &Case) -> Verdict {
     let waiting = case.group.lag.value.filter(|n| *n > 0);
-    let (0, Some(waiting)) = (case.group.facts.consumers, waiting) else { return Verdict::Ok };
+    let (Known::Is(0), Some(waiting)) = (case.group.facts.consumers, waiting) else { return Verdict::Ok };
     let wait = if waiting == 1 { "entry waits" } else { "entries wait" };
     let text = format!("{} {wait} and the server knows no consumer of this group", case.group.lag.text());
-    let check = words(&[b"XINFO", b"CONSUMERS", case.stream.key.bytes(), case.group.name().bytes()]);
-    one(ABOUT, Level::Info, text, vec![("lag", waiting), ("consumers", 0)], check)
+    let check = Argv::of(&[b"XINFO", b"CONSUMERS", case.stream.key.bytes(), case.group.name().bytes()]);
+    ABOUT.finding(Level::Info, text, check).with("lag", waiting).with("consumers", 0).into()
 }

@@ -4,10 +4,9 @@
 //! The sign is `inactive` of -1 ("never got an entry"), which the server does not touch on a read with NOACK (7.2+, server-facts 6).
 //! Before 7.2 a NOACK reader cannot be told from one that acknowledges quickly, so nothing is said.
 
-use super::{About, Case, Level, Verdict, entries, idle_now, one, words};
+use super::{About, Argv, Case, Level, Verdict, entries, idle_now};
 use crate::core::known::Known;
 
-/// The row of the documentation.
 pub(super) const ABOUT: About = About {
     id: "noack",
     levels: &[Level::Info],
@@ -18,10 +17,10 @@ pub(super) const ABOUT: About = About {
 
 pub(super) fn judge(case: &Case) -> Verdict {
     let group = case.group;
-    if group.facts.pending > 0 || group.facts.consumers == 0 {
+    if case.pending > 0 || group.facts.consumers == Known::Is(0) {
         return Verdict::Ok;
     }
-    let Some(consumers) = group.consumers.as_ref().filter(|list| !list.is_empty()) else {
+    let Some(consumers) = group.consumers.value.as_ref().filter(|list| !list.is_empty()) else {
         return Verdict::NotEnoughData;
     };
     if !consumers.iter().all(|one| one.inactive_ms == Known::Is(-1)) {
@@ -29,11 +28,11 @@ pub(super) fn judge(case: &Case) -> Verdict {
     }
     let window = || group.history.points();
     // somebody reads while we look
-    let moved = window().all(|point| point.pending == 0)
+    let moved = window().all(|point| point.pending == Some(0))
         && window().next().is_some_and(|first| first.cursor < group.facts.cursor);
     let read = group.facts.entries_read.value().filter(|read| *read > 0);
     let seen = consumers.iter().map(|one| idle_now(group, one.idle_ms, case.now.mono)).min().unwrap_or(i64::MAX);
-    let active = case.fired(ABOUT.id) || seen <= group.gone_after_ms(case.settings);
+    let active = case.fired(ABOUT) || seen <= case.gone_after_ms();
     if !active || !moved && read.is_none() {
         return Verdict::Ok;
     }
@@ -44,8 +43,12 @@ pub(super) fn judge(case: &Case) -> Verdict {
     };
     let why = if moved { "it is read with NOACK" } else { "it is read with NOACK, or who read it was deleted" };
     let text = format!("{} was given {given}, nothing is pending, and {who}: {why}", group.name());
-    let mut evidence = vec![("pending", 0), ("consumers", consumers.len() as i64), ("consumer_idle_ms", seen)];
-    evidence.extend(read.map(|read| ("entries_read", read)));
-    let check = words(&[b"XINFO", b"CONSUMERS", case.stream.key.bytes(), group.name().bytes()]);
-    one(ABOUT, Level::Info, text, evidence, check)
+    let check = Argv::of(&[b"XINFO", b"CONSUMERS", case.stream.key.bytes(), group.name().bytes()]);
+    ABOUT
+        .finding(Level::Info, text, check)
+        .with("pending", 0)
+        .with("consumers", consumers.len() as i64)
+        .with("consumer_idle_ms", seen)
+        .with_known("entries_read", read)
+        .into()
 }

@@ -1,8 +1,7 @@
 //! Pending entries whose payload was trimmed or deleted: no consumer can ever handle them.
 
-use super::{About, Case, Finding, Level, Verdict, entries, words};
+use super::{About, Argv, Case, Level, Verdict, entries};
 
-/// The row of the documentation.
 pub(super) const ABOUT: About = About {
     id: "payload-gone",
     levels: &[Level::Warn],
@@ -14,7 +13,7 @@ pub(super) const ABOUT: About = About {
 pub(super) fn judge(case: &Case) -> Verdict {
     let group = case.group;
     let (gone, exact) = match group.payload_gone(case.stream) {
-        None if group.facts.pending > 0 => return Verdict::NotEnoughData,
+        None if case.pending > 0 => return Verdict::NotEnoughData,
         None | Some((0, _)) => return Verdict::Ok,
         Some(found) => found,
     };
@@ -24,14 +23,13 @@ pub(super) fn judge(case: &Case) -> Verdict {
         "have no payload any more: they can be acknowledged"
     };
     let least = if exact { "" } else { "at least " };
-    Verdict::Found(vec![Finding {
-        id: ABOUT.id,
-        level: Level::Warn,
-        consumer: None,
-        text: format!("{least}{} of {} pending {}, never handled", entries(gone), group.facts.pending, fate),
-        evidence: vec![("payload_gone", gone), ("pending", group.facts.pending)],
-        cause: ABOUT.cause,
-        check: words(&[b"XPENDING", case.stream.key.bytes(), group.name().bytes(), b"-", b"+", b"10"]),
-        remedy: ABOUT.remedy,
-    }])
+    ABOUT
+        .finding(
+            Level::Warn,
+            format!("{least}{} of {} pending {}, never handled", entries(gone), case.pending, fate),
+            Argv::of(&[b"XPENDING", case.stream.key.bytes(), group.name().bytes(), b"-", b"+", b"10"]),
+        )
+        .with("payload_gone", gone)
+        .with("pending", case.pending)
+        .into()
 }

@@ -1,6 +1,6 @@
 //! The same entries are delivered over and over: their handler fails each time before it acknowledges.
 
-use super::{About, Case, Finding, Level, Verdict, entries, words};
+use super::{About, Argv, Case, Level, Verdict, entries};
 use crate::core::model::{FATAL_DELIVERIES, PendingRow};
 
 /// Deliveries from which on an entry is named.
@@ -10,7 +10,6 @@ const CRITICAL: i64 = 100;
 /// Entries written out.
 const NAMED: usize = 5;
 
-/// The row of the documentation.
 pub(super) const ABOUT: About = About {
     id: "poison",
     levels: &[Level::Warn, Level::Critical],
@@ -22,7 +21,7 @@ pub(super) const ABOUT: About = About {
 pub(super) fn judge(case: &Case) -> Verdict {
     let group = case.group;
     if !group.pel.is_fetched() {
-        return if group.facts.pending > 0 { Verdict::NotEnoughData } else { Verdict::Ok };
+        return if case.pending > 0 { Verdict::NotEnoughData } else { Verdict::Ok };
     }
     // what has no payload any more cannot be handled by anybody: payload-gone says so
     let mut rows: Vec<&PendingRow> = group
@@ -67,19 +66,16 @@ pub(super) fn judge(case: &Case) -> Verdict {
     let fatal = rows.iter().filter(|row| row.deliveries == FATAL_DELIVERIES).count() as i64;
     let owner = rows[0].owner.clone().filter(|owner| rows.iter().all(|row| row.owner.as_ref() == Some(owner)));
     let id = rows[0].id.to_string();
-    Verdict::Found(vec![Finding {
-        id: ABOUT.id,
-        level: if worst >= CRITICAL { Level::Critical } else { Level::Warn },
-        consumer: owner,
-        text,
-        evidence: vec![
-            ("entries", rows.len() as i64),
-            ("max_deliveries", worst),
-            ("fatal", fatal),
-            ("threshold", THRESHOLD),
-        ],
-        cause: ABOUT.cause,
-        check: words(&[b"XRANGE", case.stream.key.bytes(), id.as_bytes(), id.as_bytes()]),
-        remedy: ABOUT.remedy,
-    }])
+    ABOUT
+        .finding(
+            if worst >= CRITICAL { Level::Critical } else { Level::Warn },
+            text,
+            Argv::of(&[b"XRANGE", case.stream.key.bytes(), id.as_bytes(), id.as_bytes()]),
+        )
+        .about(owner)
+        .with("entries", rows.len() as i64)
+        .with("max_deliveries", worst)
+        .with("fatal", fatal)
+        .with("threshold", THRESHOLD)
+        .into()
 }

@@ -1,11 +1,10 @@
 //! A consumer is at work, entries wait, and the cursor stands still: it probably reads its own history instead of `>`.
 
-use super::{About, Case, Finding, Level, Verdict, WINDOW_MS, enough, entries, words};
+use super::{About, Argv, Case, Level, Threshold, Verdict, WINDOW_MS, enough, entries};
 
-/// A consumer seen within so many milliseconds is at work, and once it was said, within so many: it may ask in a slow rhythm.
-const AT_WORK_MS: (i64, i64) = (5_000, 20_000);
+/// A consumer seen within this many milliseconds is at work. It may ask in a slow rhythm, so that more is allowed once it fired.
+const AT_WORK_MS: Threshold<i64> = Threshold { fires: 5_000, stays: 20_000 };
 
-/// The row of the documentation.
 pub(super) const ABOUT: About = About {
     id: "reads-history",
     levels: &[Level::Warn],
@@ -17,12 +16,13 @@ pub(super) const ABOUT: About = About {
 pub(super) fn judge(case: &Case) -> Verdict {
     let group = case.group;
     let waiting = group.lag.value.filter(|waiting| *waiting > 0);
-    let (Some(waiting), 0) = (waiting, group.facts.pending) else { return Verdict::Ok };
-    let (Some(consumers), true) = (&group.consumers, enough(group)) else { return Verdict::NotEnoughData };
-    let still = group.history.window(WINDOW_MS).all(|point| point.cursor == group.facts.cursor && point.pending == 0);
+    let (Some(waiting), 0) = (waiting, case.pending) else { return Verdict::Ok };
+    let (Some(consumers), true) = (&group.consumers.value, enough(group)) else { return Verdict::NotEnoughData };
+    let still =
+        group.history.window(WINDOW_MS).all(|point| point.cursor == group.facts.cursor && point.pending == Some(0));
     // an empty read with > cannot be what refreshed it: entries wait
-    let at_work = if case.fired(ABOUT.id) { AT_WORK_MS.1 } else { AT_WORK_MS.0 };
-    let seen_ago = |idle_ms: i64| idle_ms.saturating_add(case.now.mono.since(group.consumers_at) as i64);
+    let at_work = case.threshold(ABOUT, AT_WORK_MS);
+    let seen_ago = |idle_ms: i64| idle_ms.saturating_add(case.now.mono.since(group.consumers.at) as i64);
     let busy = consumers
         .iter()
         .filter(|consumer| seen_ago(consumer.idle_ms) <= at_work)
@@ -35,18 +35,11 @@ pub(super) fn judge(case: &Case) -> Verdict {
         group.facts.cursor,
         entries(waiting)
     );
-    Verdict::Found(vec![Finding {
-        id: ABOUT.id,
-        level: Level::Warn,
-        consumer: Some(busy.name.clone()),
-        text,
-        evidence: vec![
-            ("lag", waiting),
-            ("consumer_idle_ms", busy.idle_ms),
-            ("window_ms", group.history.span_ms(WINDOW_MS) as i64),
-        ],
-        cause: ABOUT.cause,
-        check: words(&[b"XINFO", b"CONSUMERS", case.stream.key.bytes(), group.name().bytes()]),
-        remedy: ABOUT.remedy,
-    }])
+    ABOUT
+        .finding(Level::Warn, text, Argv::of(&[b"XINFO", b"CONSUMERS", case.stream.key.bytes(), group.name().bytes()]))
+        .about(Some(busy.name.clone()))
+        .with("lag", waiting)
+        .with("consumer_idle_ms", busy.idle_ms)
+        .with("window_ms", group.history.span_ms(WINDOW_MS) as i64)
+        .into()
 }

@@ -1,11 +1,10 @@
 //! Entries are delivered again or change hands while somebody may still be at work on them. Those that go back and forth between the
 //! same consumers are told by `claim-ping-pong`; a consumer that gets its own entries again is told here, with its name.
 
-use super::{About, Case, Finding, Level, Verdict, WINDOW_MS, claim_ping_pong, enough, entries, words};
+use super::{About, Argv, Case, Level, Verdict, WINDOW_MS, claim_ping_pong, enough, entries};
 use crate::core::time::age_words;
 use std::collections::BTreeMap;
 
-/// The row of the documentation.
 pub(super) const ABOUT: About = About {
     id: "redelivered",
     levels: &[Level::Warn],
@@ -21,12 +20,13 @@ pub(super) fn judge(case: &Case) -> Verdict {
     let group = case.group;
     let elsewhere = claim_ping_pong::returned(case);
     let recent: Vec<_> = group
+        .seen
         .redeliveries
         .iter()
         .filter(|seen| case.now.mono.since(seen.at) <= WINDOW_MS && !elsewhere.contains_key(&seen.id))
         .collect();
     if recent.is_empty() {
-        let blind = group.facts.pending > 0 && !enough(group);
+        let blind = case.pending > 0 && !enough(group);
         return if blind { Verdict::NotEnoughData } else { Verdict::Ok };
     }
     let mut times: BTreeMap<_, i64> = BTreeMap::new();
@@ -36,11 +36,11 @@ pub(super) fn judge(case: &Case) -> Verdict {
     let again = times.values().filter(|times| **times > 1).count() as i64;
     let Some((worst, worst_times)) = times.iter().max_by_key(|(_, times)| **times) else { return Verdict::Ok };
     // once said, it is taken back when a window passed without any
-    if recent.len() < FLOOR && *worst_times < 2 && !case.fired(ABOUT.id) {
+    if recent.len() < FLOOR && *worst_times < 2 && !case.fired(ABOUT) {
         return Verdict::Ok;
     }
     let moved = recent.iter().filter(|seen| seen.from != seen.to).count() as i64;
-    let usual = group.handling_ms(0.5);
+    let usual = group.seen.handling_ms(0.5);
     let early =
         recent.iter().filter(|seen| usual.zip(seen.idle_before_ms).is_some_and(|(usual, idle)| idle < usual)).count()
             as i64;
@@ -65,24 +65,20 @@ pub(super) fn judge(case: &Case) -> Verdict {
         entries(times.len() as i64),
         age_words(WINDOW_MS as i64),
     );
-    let mut evidence = vec![
-        ("entries", times.len() as i64),
-        ("redeliveries", recent.len() as i64),
-        ("owner_changes", moved),
-        ("more_than_once", again),
-        ("max_deliveries", deliveries),
-    ];
-    evidence.extend(usual.map(|usual| ("usual_handling_ms", usual)));
-    evidence.push(("sooner_than_usual", early));
     let id = worst.to_string();
-    Verdict::Found(vec![Finding {
-        id: ABOUT.id,
-        level: Level::Warn,
-        consumer: own,
-        text,
-        evidence,
-        cause: ABOUT.cause,
-        check: words(&[b"XPENDING", case.stream.key.bytes(), group.name().bytes(), id.as_bytes(), id.as_bytes(), b"1"]),
-        remedy: ABOUT.remedy,
-    }])
+    ABOUT
+        .finding(
+            Level::Warn,
+            text,
+            Argv::of(&[b"XPENDING", case.stream.key.bytes(), group.name().bytes(), id.as_bytes(), id.as_bytes(), b"1"]),
+        )
+        .about(own)
+        .with("entries", times.len() as i64)
+        .with("redeliveries", recent.len() as i64)
+        .with("owner_changes", moved)
+        .with("more_than_once", again)
+        .with("max_deliveries", deliveries)
+        .with_known("usual_handling_ms", usual)
+        .with("sooner_than_usual", early)
+        .into()
 }

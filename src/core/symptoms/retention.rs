@@ -1,9 +1,8 @@
 //! Everything in the stream was read and acknowledged by every group: it is kept only because nobody trims it (case 42).
 
-use super::{About, Finding, Level, Whole, words};
+use super::{About, Argv, Finding, Level, StreamCase};
 use crate::core::{id::EntryId, known::Known, lag::LagKind, store::GroupState};
 
-/// The row of the documentation.
 pub(super) const ABOUT: About = About {
     id: "retention",
     levels: &[Level::Info],
@@ -24,21 +23,21 @@ fn to_do(group: &GroupState, last: EntryId) -> Option<i64> {
         LagKind::Exact | LagKind::Reported | LagKind::AtMost => group.lag.value,
         LagKind::AtLeast | LagKind::Unknown | LagKind::Unsupported => None,
     };
-    waiting?.checked_add(group.facts.pending_known()?)
+    waiting?.checked_add(group.facts.pending.value()?)
 }
 
-pub(super) fn judge(whole: &Whole) -> Option<Finding> {
-    let stream = whole.stream;
-    let facts = stream.facts.as_ref().filter(|facts| stream.is_ok() && facts.length >= FLOOR)?;
+pub(super) fn judge(case: &StreamCase) -> Option<Finding> {
+    let stream = case.stream;
+    let facts = stream.facts.value.as_ref().filter(|facts| stream.is_ok() && facts.length >= FLOOR)?;
     // what somebody trims is not kept because nobody does; deletes by hand are no trimming
     let removed = facts.entries_added.value().map_or(0, |added| added.saturating_sub(facts.length));
     let trimmed = removed > 0 && (facts.max_deleted == Known::Is(EntryId::MIN) || removed >= facts.length / 10);
-    if stream.groups.is_empty() || trimmed || stream.trims.pace(whole.now.mono).is_some() {
+    if stream.groups.is_empty() || trimmed || stream.trims.pace(case.now.mono).is_some() {
         return None;
     }
     let last = facts.last?;
     let under_way = stream.groups.values().try_fold(0_i64, |sum, group| sum.checked_add(to_do(group, last)?))?;
-    let allowed = if whole.fired(ABOUT.id) { facts.length / UNDER_WAY } else { 0 };
+    let allowed = if case.fired(ABOUT) { facts.length / UNDER_WAY } else { 0 };
     if !(0..=allowed).contains(&under_way) {
         return None;
     }
@@ -53,14 +52,11 @@ pub(super) fn judge(whole: &Whole) -> Option<Finding> {
             facts.length, stream.key
         ),
     };
-    Some(Finding {
-        id: ABOUT.id,
-        level: Level::Info,
-        consumer: None,
-        text,
-        evidence: vec![("entries", done), ("length", facts.length), ("groups", stream.groups.len() as i64)],
-        cause: ABOUT.cause,
-        check: words(&[b"XINFO", b"STREAM", stream.key.bytes()]),
-        remedy: ABOUT.remedy,
-    })
+    Some(
+        ABOUT
+            .finding(Level::Info, text, Argv::of(&[b"XINFO", b"STREAM", stream.key.bytes()]))
+            .with("entries", done)
+            .with("length", facts.length)
+            .with("groups", stream.groups.len() as i64),
+    )
 }

@@ -1,10 +1,9 @@
 //! Trimming comes closer to what a group has not finished: at the present rates the oldest pending entry, or what waits behind the
 //! cursor, is removed in some minutes. It is told while there is time; afterwards it is `payload-gone` or `trimmed-unread`.
 
-use super::{About, Case, Level, Verdict, WINDOW_MS, enough, one, words};
+use super::{About, Argv, Case, Level, Threshold, Verdict, WINDOW_MS, enough};
 use crate::core::{id::EntryId, store::Pace, time::age_words};
 
-/// The row of the documentation.
 pub(super) const ABOUT: About = About {
     id: "retention-race",
     levels: &[Level::Warn, Level::Critical],
@@ -13,8 +12,8 @@ pub(super) const ABOUT: About = About {
     remedy: "raise MAXLEN or lower MINID now, or stop the trimming; then see to the entry or the group that lags",
 };
 
-/// Said when so little time is left, in milliseconds, and taken back only above the second.
-const SOON_MS: (f64, f64) = (600_000.0, 1_200_000.0);
+/// Time left, in milliseconds.
+const SOON_MS: Threshold<f64> = Threshold { fires: 600_000.0, stays: 1_200_000.0 };
 /// Then it needs somebody now.
 const NOW_MS: i64 = 60_000;
 /// Entries in hand for less are being worked on, in milliseconds.
@@ -34,17 +33,17 @@ struct Target {
 
 pub(super) fn judge(case: &Case) -> Verdict {
     let (stream, group) = (case.stream, case.group);
-    let Some((first, last)) = stream.facts.as_ref().and_then(|facts| facts.first.zip(facts.last)) else {
+    let Some((first, last)) = stream.facts.value.as_ref().and_then(|facts| facts.first.zip(facts.last)) else {
         return Verdict::Ok;
     };
-    if group.facts.pending == 0 && group.lag.exact() == Some(0) {
+    if case.pending == 0 && group.lag.exact() == Some(0) {
         return Verdict::Ok;
     }
     if !enough(group) {
         return Verdict::NotEnoughData;
     }
     let Some(pace) = stream.trims.pace(case.now.mono) else { return Verdict::Ok };
-    let fired = case.fired(ABOUT.id);
+    let fired = case.fired(ABOUT);
     // what is nearer to the end than to the beginning has most of its time before it
     let nearer = if fired { 2.0 } else { 1.0 };
     let worst = [pending(case), cursor(case)]
@@ -54,18 +53,25 @@ pub(super) fn judge(case: &Case) -> Verdict {
         .filter(|target| apart(first, target.id) <= apart(target.id, last) * nearer)
         .map(|target| (apart(first, target.id) / (pace.speed - target.speed), target))
         .min_by(|a, b| a.0.total_cmp(&b.0));
-    let Some((left_ms, target)) = worst.filter(|(left, _)| *left <= if fired { SOON_MS.1 } else { SOON_MS.0 }) else {
+    let Some((left_ms, target)) = worst.filter(|(left, _)| *left <= SOON_MS.at(fired)) else {
         return Verdict::Ok;
     };
     let left_ms = left_ms as i64;
     let level = if left_ms <= NOW_MS { Level::Critical } else { Level::Warn };
     let key = stream.key.bytes();
     let check = if target.is_pending {
-        words(&[b"XPENDING", key, group.name().bytes(), b"-", b"+", b"1"])
+        Argv::of(&[b"XPENDING", key, group.name().bytes(), b"-", b"+", b"1"])
     } else {
-        words(&[b"XINFO", b"GROUPS", key])
+        Argv::of(&[b"XINFO", b"GROUPS", key])
     };
-    one(ABOUT, level, sentence(&pace, &target, first, left_ms), evidence(case, &pace, &target, left_ms), check)
+    ABOUT
+        .finding(level, sentence(&pace, &target, first, left_ms), check)
+        .with("left_ms", left_ms)
+        .with("pending", case.pending)
+        .with_known("lag", group.lag.value.filter(|_| !target.is_pending))
+        .with_known("removed_per_1000_s", pace.removed_per_s.map(|rate| (rate * 1000.0) as i64))
+        .with("window_ms", pace.span_ms as i64)
+        .into()
 }
 
 fn sentence(pace: &Pace, target: &Target, first: EntryId, left_ms: i64) -> String {
@@ -77,19 +83,11 @@ fn sentence(pace: &Pace, target: &Target, first: EntryId, left_ms: i64) -> Strin
     format!("{} will be trimmed {time} at the present rates: the stream begins at {first}{rate}", target.what)
 }
 
-fn evidence(case: &Case, pace: &Pace, target: &Target, left_ms: i64) -> Vec<(&'static str, i64)> {
-    let mut evidence = vec![("left_ms", left_ms), ("pending", case.group.facts.pending)];
-    evidence.extend(case.group.lag.value.filter(|_| !target.is_pending).map(|lag| ("lag", lag)));
-    evidence.extend(pace.removed_per_s.map(|rate| ("removed_per_1000_s", (rate * 1000.0) as i64)));
-    evidence.push(("window_ms", pace.span_ms as i64));
-    evidence
-}
-
 /// The pending entry with the smallest id, unless it is just being worked on.
 fn pending(case: &Case) -> Option<Target> {
     let group = case.group;
     let row = group.pel.rows.first().filter(|row| !group.pel.is_stale() && group.pel.known_to() >= row.id)?;
-    let usual = group.handling_ms(0.99).unwrap_or(0);
+    let usual = group.seen.handling_ms(0.99).unwrap_or(0);
     row.idle_ms.is_none_or(|idle| idle > IN_HAND_MS.max(usual)).then(|| Target {
         id: row.id,
         speed: 0.0,

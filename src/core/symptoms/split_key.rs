@@ -2,10 +2,9 @@
 //! and consumer spell the key differently, as with a prefix that is added twice or on one side only (case 07). A question and
 //! no more, so it is information, said of both streams.
 
-use super::{About, Finding, Level, Whole, entries, words};
+use super::{About, Argv, Finding, Level, StreamCase, entries};
 use crate::core::{known::Known, name::Name, store::StreamState};
 
-/// The row of the documentation.
 pub(super) const ABOUT: About = About {
     id: "split-key",
     levels: &[Level::Info],
@@ -54,7 +53,7 @@ impl Halves {
 }
 
 fn half(stream: &StreamState) -> Option<Half> {
-    let facts = stream.facts.as_ref()?;
+    let facts = stream.facts.value.as_ref()?;
     let never = facts.last_generated == crate::core::id::EntryId::MIN && !matches!(facts.entries_added, Known::Is(1..));
     Some(Half {
         key: stream.key.clone(),
@@ -76,7 +75,7 @@ fn is_pair(unread: &Half, unfed: &Half) -> bool {
 }
 
 /// The same but for case and separators, one the end of the other, or one letter apart. Figures that differ number the parts of one
-/// whole.
+/// case.
 fn is_alike(one: &[u8], other: &[u8]) -> bool {
     let (short, long) = if one.len() <= other.len() { (one, other) } else { (other, one) };
     if short.len() < 3 {
@@ -93,8 +92,8 @@ fn is_alike(one: &[u8], other: &[u8]) -> bool {
     odd_short.len() <= 1 && odd_long.len() <= 1 && letters
 }
 
-pub(super) fn judge(whole: &Whole) -> Option<Finding> {
-    let (key, halves) = (&whole.stream.key, whole.halves);
+pub(super) fn judge(case: &StreamCase) -> Option<Finding> {
+    let (key, halves) = (&case.stream.key, case.halves);
     let pair = |unread: &Half, unfed: &Half| is_pair(unread, unfed);
     let (unread, unfed) = if let Some(unread) = halves.unread.iter().find(|half| half.key == *key) {
         (unread, halves.unfed.iter().find(|other| pair(unread, other))?)
@@ -110,16 +109,20 @@ pub(super) fn judge(whole: &Whole) -> Option<Finding> {
         entries(unread.length),
         unfed.key
     );
-    Some(Finding {
-        id: ABOUT.id,
-        level: Level::Info,
-        consumer: None,
-        text,
-        evidence: vec![("entries_without_group", unread.length), ("groups_without_entries", unfed.groups as i64)],
-        cause: ABOUT.cause,
-        check: words(&[b"XINFO", b"STREAM", if unread.key == *key { unfed.key.bytes() } else { unread.key.bytes() }]),
-        remedy: ABOUT.remedy,
-    })
+    Some(
+        ABOUT
+            .finding(
+                Level::Info,
+                text,
+                Argv::of(&[
+                    b"XINFO",
+                    b"STREAM",
+                    if unread.key == *key { unfed.key.bytes() } else { unread.key.bytes() },
+                ]),
+            )
+            .with("entries_without_group", unread.length)
+            .with("groups_without_entries", unfed.groups as i64),
+    )
 }
 
 #[cfg(test)]

@@ -2,13 +2,12 @@
 //! first of the list only, or stops at an empty reply, never reaches them (case 26). Their holder may be alive, so
 //! `holder-gone` says nothing of them; "tail" is that of the pending list.
 
-use super::{About, Case, Level, Verdict, aged, entries, one, words};
+use super::{About, Argv, Case, Level, Verdict, entries};
 use crate::core::{
     model::{FATAL_DELIVERIES, PendingRow},
     time::age_words,
 };
 
-/// The row of the documentation.
 pub(super) const ABOUT: About = About {
     id: "stale-tail",
     levels: &[Level::Warn],
@@ -24,20 +23,20 @@ const TIMES: i64 = 10;
 
 pub(super) fn judge(case: &Case) -> Verdict {
     let group = case.group;
-    if group.facts.pending <= IN_FRONT as i64 {
+    if case.pending <= IN_FRONT as i64 {
         return Verdict::Ok;
     }
     if !group.pel.is_fetched() || group.pel.is_stale() {
         return Verdict::NotEnoughData;
     }
-    let limit = group.gone_after_ms(case.settings);
-    let idle = |row: &PendingRow| row.idle_ms.map_or(0, |idle| aged(group, idle, group.pel.at, case.now.mono));
+    let limit = case.gone_after_ms();
+    let idle = |row: &PendingRow| row.idle_ms.map_or(0, |idle| group.aged_ms(idle, group.pel.at, case.now.mono));
     let rows = &group.pel.rows;
     let front = rows.iter().take_while(|row| idle(row) <= limit).count();
     let (front, tail) = rows.split_at(front);
     // once said, it stands until a sweep gets past them
     let again = front.iter().filter(|row| row.deliveries > 1 && row.deliveries < FATAL_DELIVERIES);
-    let floor = if case.fired(ABOUT.id) { IN_FRONT / 2 } else { IN_FRONT };
+    let floor = if case.fired(ABOUT) { IN_FRONT / 2 } else { IN_FRONT };
     let freshest = front.iter().map(idle).max().unwrap_or(0);
     let stale: Vec<&PendingRow> =
         tail.iter().filter(|row| idle(row) > limit.max(freshest.saturating_mul(TIMES))).collect();
@@ -56,18 +55,14 @@ pub(super) fn judge(case: &Case) -> Verdict {
     );
     let from = stale[0].id.to_string();
     let owner = oldest.owner.clone().filter(|owner| stale.iter().all(|row| row.owner.as_ref() == Some(owner)));
-    let evidence = vec![
-        ("stale", count),
-        ("in_front", in_front as i64),
-        ("oldest_idle_ms", idle(oldest)),
-        ("max_deliveries_in_front", deliveries),
-        ("pending", group.facts.pending),
-    ];
-    let check = words(&[b"XPENDING", case.stream.key.bytes(), group.name().bytes(), from.as_bytes(), b"+", b"10"]);
-    match one(ABOUT, Level::Warn, text, evidence, check) {
-        Verdict::Found(found) => {
-            Verdict::Found(found.into_iter().map(|f| super::Finding { consumer: owner.clone(), ..f }).collect())
-        }
-        other => other,
-    }
+    let check = Argv::of(&[b"XPENDING", case.stream.key.bytes(), group.name().bytes(), from.as_bytes(), b"+", b"10"]);
+    ABOUT
+        .finding(Level::Warn, text, check)
+        .with("stale", count)
+        .with("in_front", in_front as i64)
+        .with("oldest_idle_ms", idle(oldest))
+        .with("max_deliveries_in_front", deliveries)
+        .with("pending", case.pending)
+        .about(owner)
+        .into()
 }

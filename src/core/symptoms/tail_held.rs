@@ -1,14 +1,14 @@
 //! One group stands far behind while the others are past most of the stream: whatever is trimmed only once every group has read
 //! it is kept for that one group. One sample decides; a group that was forgotten is told from one that is merely slow.
 
-use super::{About, Case, Level, Verdict, entries, idle_now, one, words};
+use super::{About, Argv, Case, Level, Threshold, Verdict, entries, idle_now};
 use crate::core::{
+    known::Known,
     lag::{Lag, LagKind},
     store::GroupState,
     time::age_words,
 };
 
-/// The row of the documentation.
 pub(super) const ABOUT: About = About {
     id: "tail-held",
     levels: &[Level::Info, Level::Warn],
@@ -25,8 +25,8 @@ const FLOOR: i64 = 100;
 const FORGOTTEN_FLOOR: i64 = 5;
 /// So much kept for a group that nobody reads costs memory that somebody should look at.
 const MUCH: i64 = 1000;
-/// Share of the stream, in percent, that must be held, and what it may fall to before the word is taken back.
-const SHARE: (i64, i64) = (50, 30);
+/// Share of the stream, in percent, that must be held.
+const SHARE: Threshold<i64> = Threshold { fires: 50, stays: 30 };
 
 /// The least that can wait: what holds of the group that is behind.
 fn least(lag: &Lag) -> Option<i64> {
@@ -46,7 +46,7 @@ fn most(lag: &Lag) -> Option<i64> {
 
 pub(super) fn judge(case: &Case) -> Verdict {
     let (group, stream) = (case.group, case.stream);
-    let (Some(facts), Some(behind)) = (&stream.facts, least(&group.lag)) else { return Verdict::Ok };
+    let (Some(facts), Some(behind)) = (&stream.facts.value, least(&group.lag)) else { return Verdict::Ok };
     let others: Vec<&GroupState> = stream.groups.values().filter(|other| other.name() != group.name()).collect();
     // those whose lag is at most half of it are past; where most are not, it is no matter of one group
     let ahead: Vec<i64> =
@@ -55,8 +55,8 @@ pub(super) fn judge(case: &Case) -> Verdict {
         return Verdict::Ok;
     };
     let held = behind.saturating_sub(slowest);
-    let fired = case.fired(ABOUT.id);
-    let share = if fired { SHARE.1 } else { SHARE.0 };
+    let fired = case.fired(ABOUT);
+    let share = SHARE.at(fired);
     // a count that stopped early proves a number, not a share
     let part = held.saturating_mul(100) >= facts.length.saturating_mul(share)
         || group.lag.kind == LagKind::AtLeast && held >= MUCH / 2;
@@ -71,7 +71,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
         return Verdict::Ok;
     }
     let who = match (unread, group.facts.consumers) {
-        (_, 0) => "the server knows no consumer of it".to_owned(),
+        (_, Known::Is(0)) => "the server knows no consumer of it".to_owned(),
         (Some(idle), _) => format!("none of its consumers was seen for {}", age_words(idle)),
         (None, _) if reads_on => "it reads on, slowly".to_owned(),
         (None, _) => "its consumers were seen lately".to_owned(),
@@ -89,21 +89,25 @@ pub(super) fn judge(case: &Case) -> Verdict {
         group.name(),
         group.facts.cursor
     );
-    let mut evidence =
-        vec![("held", held), ("length", facts.length), ("lag", behind), ("groups_past", ahead.len() as i64)];
-    evidence.extend(unread.filter(|_| group.facts.consumers > 0).map(|idle| ("unread_ms", idle)));
     let level = if unread.is_some() && held >= MUCH { Level::Warn } else { Level::Info };
-    let check = words(&[b"XINFO", b"GROUPS", stream.key.bytes()]);
-    one(ABOUT, level, text, evidence, check)
+    let check = Argv::of(&[b"XINFO", b"GROUPS", stream.key.bytes()]);
+    ABOUT
+        .finding(level, text, check)
+        .with("held", held)
+        .with("length", facts.length)
+        .with("lag", behind)
+        .with("groups_past", ahead.len() as i64)
+        .with_known("unread_ms", unread.filter(|_| group.facts.consumers.exceeds(0)))
+        .into()
 }
 
 /// How long nobody was seen of a group, in milliseconds, once that is long; 0 where it has no consumers. While entries wait, a
 /// reader would have got some: idle counts on every version (server-facts 6).
 fn unread_ms(case: &Case) -> Option<i64> {
     let group = case.group;
-    if group.facts.consumers == 0 {
+    if group.facts.consumers == Known::Is(0) {
         return Some(0);
     }
-    let idle = group.consumers.iter().flatten().map(|one| idle_now(group, one.idle_ms, case.now.mono)).min()?;
-    (idle > group.gone_after_ms(case.settings)).then_some(idle)
+    let idle = group.consumers().iter().map(|one| idle_now(group, one.idle_ms, case.now.mono)).min()?;
+    (idle > case.gone_after_ms()).then_some(idle)
 }

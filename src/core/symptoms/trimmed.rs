@@ -1,10 +1,9 @@
 //! The stream no longer holds all it was given: a replay returns fewer entries than expected, and a group may have lost
 //! entries that it never got.
 
-use super::{About, Case, Finding, Level, Verdict, Whole, entries, words};
+use super::{About, Argv, Case, Finding, Level, StreamCase, Verdict, entries};
 use crate::core::{id::EntryId, known::Known};
 
-/// The row of the documentation.
 pub(super) const ABOUT_UNREAD: About = About {
     id: "trimmed-unread",
     levels: &[Level::Info, Level::Warn, Level::Critical],
@@ -13,7 +12,7 @@ pub(super) const ABOUT_UNREAD: About = About {
     remedy: "raise MAXLEN or trim by MINID of the slowest cursor; what is gone must come from its source again",
 };
 
-/// The row of the documentation for the stream as a whole.
+/// The row of the documentation for the stream as a case.
 pub(super) const ABOUT: About = About {
     id: "trimmed",
     levels: &[Level::Info],
@@ -23,9 +22,9 @@ pub(super) const ABOUT: About = About {
 };
 
 /// Of a stream: what was removed of all that was added. Information only: most streams are meant to be trimmed.
-pub(super) fn judge(whole: &Whole) -> Option<Finding> {
-    let stream = whole.stream;
-    let facts = stream.facts.as_ref().filter(|_| stream.is_ok())?;
+pub(super) fn judge(case: &StreamCase) -> Option<Finding> {
+    let stream = case.stream;
+    let facts = stream.facts.value.as_ref().filter(|_| stream.is_ok())?;
     let added = facts.entries_added.value()?;
     let removed = added.saturating_sub(facts.length);
     if removed <= 0 || stream.groups.is_empty() {
@@ -36,22 +35,23 @@ pub(super) fn judge(whole: &Whole) -> Option<Finding> {
         Known::Is(id) if id > EntryId::MIN => format!("; some were deleted by hand, up to {id}"),
         _ => String::new(),
     };
-    Some(Finding {
-        id: ABOUT.id,
-        level: Level::Info,
-        consumer: None,
-        text: format!("{removed} of {added} entries added are no longer in {}: {start}{by_hand}", stream.key),
-        evidence: vec![("entries_added", added), ("length", facts.length), ("removed", removed)],
-        cause: ABOUT.cause,
-        check: words(&[b"XINFO", b"STREAM", stream.key.bytes()]),
-        remedy: ABOUT.remedy,
-    })
+    Some(
+        ABOUT
+            .finding(
+                Level::Info,
+                format!("{removed} of {added} entries added are no longer in {}: {start}{by_hand}", stream.key),
+                Argv::of(&[b"XINFO", b"STREAM", stream.key.bytes()]),
+            )
+            .with("entries_added", added)
+            .with("length", facts.length)
+            .with("removed", removed),
+    )
 }
 
 /// Of a group: entries went before it read them. Proven by the counters, else only possible.
 pub(super) fn judge_unread(case: &Case) -> Verdict {
     let (group, stream) = (case.group, case.stream);
-    let Some(facts) = &stream.facts else { return Verdict::NotEnoughData };
+    let Some(facts) = &stream.facts.value else { return Verdict::NotEnoughData };
     let cursor = group.facts.cursor;
     let overtaken =
         facts.first.is_some_and(|first| cursor < first && cursor > EntryId::MIN && cursor.next() != Some(first));
@@ -73,28 +73,24 @@ pub(super) fn judge_unread(case: &Case) -> Verdict {
             );
             (Level::Info, text, None)
         }
-        None if stream.apart => return Verdict::NotEnoughData,
+        None if stream.skewed => return Verdict::NotEnoughData,
         None => return Verdict::Ok,
     };
-    let mut evidence = vec![("length", facts.length)];
-    evidence.extend(lost.map(|lost| ("lost", lost)));
-    evidence.extend(facts.entries_added.value().map(|n| ("entries_added", n)));
-    evidence.extend(group.facts.entries_read.value().map(|n| ("entries_read", n)));
-    Verdict::Found(vec![Finding {
-        id: ABOUT_UNREAD.id,
-        level,
-        consumer: None,
-        text,
-        evidence,
-        cause: ABOUT_UNREAD.cause,
-        check: words(&[b"XINFO", b"GROUPS", stream.key.bytes()]),
-        remedy: ABOUT_UNREAD.remedy,
-    }])
+    ABOUT_UNREAD
+        .finding(level, text, Argv::of(&[b"XINFO", b"GROUPS", stream.key.bytes()]))
+        .with("length", facts.length)
+        .with_known("lost", lost)
+        .with_known("entries_added", facts.entries_added.value())
+        .with_known("entries_read", group.facts.entries_read.value())
+        .into()
 }
 
 /// Without a count of what the group read, a loss is possible unless nothing was ever removed.
 fn possible(case: &Case) -> bool {
-    match (case.stream.facts.as_ref().map(|facts| (facts.entries_added, facts.length)), case.group.facts.entries_read) {
+    match (
+        case.stream.facts.value.as_ref().map(|facts| (facts.entries_added, facts.length)),
+        case.group.facts.entries_read,
+    ) {
         (_, Known::Is(_)) => false,
         (Some((Known::Is(added), length)), _) => added > length,
         _ => true,

@@ -1,8 +1,7 @@
 //! Pending entries that nobody holds: a consumer gave them back, and nobody took them so far.
 
-use super::{About, Case, Level, Verdict, entries, one, words};
+use super::{About, Argv, Case, Level, Verdict, entries};
 
-/// The row of the documentation.
 pub(super) const ABOUT: About = About {
     id: "unowned",
     levels: &[Level::Info],
@@ -20,10 +19,10 @@ pub(super) fn judge(case: &Case) -> Verdict {
             let text = format!(
                 "{} of {} pending {verb} held by nobody: released, and not taken so far",
                 entries(n),
-                case.group.facts.pending
+                case.pending
             );
-            let check = words(&[b"XPENDING", case.stream.key.bytes(), case.group.name().bytes(), b"-", b"+", b"10"]);
-            one(ABOUT, Level::Info, text, vec![("unowned", n), ("pending", case.group.facts.pending)], check)
+            let check = Argv::of(&[b"XPENDING", case.stream.key.bytes(), case.group.name().bytes(), b"-", b"+", b"10"]);
+            ABOUT.finding(Level::Info, text, check).with("unowned", n).with("pending", case.pending).into()
         }
     }
 }

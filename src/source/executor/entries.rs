@@ -279,7 +279,7 @@ impl Executor<'_> {
         }
         let mut done = Done { scan_complete: true, scan_cursor: Some(EntryId::MIN), ..Done::default() };
         for batch in now.commands.chunks(BATCH) {
-            let commands: Vec<Cmd> = batch.iter().map(|words| command(words)).collect();
+            let commands: Vec<Cmd> = batch.iter().map(command).collect();
             let replies = match self.link.send(&commands).await {
                 Ok((replies, _)) => replies,
                 Err(fault) => {

@@ -7,6 +7,7 @@ use super::{Link, LinkFault, Target, commands, decode};
 use crate::{
     clock::Clock,
     core::{
+        command::Argv,
         id::EntryId,
         name::{Name, visible},
         outcome::{Done, Outcome, Refusal},
@@ -56,9 +57,9 @@ pub struct Executor<'a> {
     active_ms: i64,
 }
 
-fn command(words: &[Name]) -> Cmd {
+fn command(words: &Argv) -> Cmd {
     let mut cmd = Cmd::new();
-    for word in words {
+    for word in words.words() {
         cmd.arg(word.bytes());
     }
     cmd

@@ -103,8 +103,7 @@ impl<'a> Planner<'a> {
             Err(absent) => return Ok(self.no_claim(ask, absent)),
         };
         let (mut rows, mut fates) = (Vec::new(), HashMap::new());
-        let (mut from, mut complete, mut lookups) =
-            (Some(EntryId::MIN), facts.group.pending == 0, self.most(MOST_LOOKUPS));
+        let (mut from, mut complete, mut lookups) = (Some(EntryId::MIN), facts.pending == 0, self.most(MOST_LOOKUPS));
         let mut enough = 0;
         while let (Some(start), false) = (from, complete || rows.len() >= MOST_ROWS) {
             let page = PageRequest { from: start, to: EntryId::MAX, count: PAGE, consumer: None };
@@ -212,7 +211,7 @@ impl<'a> Planner<'a> {
             Err(why) => return Ok(seek::impossible(ask, why)),
         };
         let mut pending = Vec::new();
-        let mut from = low.next().filter(|_| low < high && facts.group.pending > 0);
+        let mut from = low.next().filter(|_| low < high && facts.pending > 0);
         let mut pending_complete = true;
         while let Some(start) = from {
             let page = PageRequest { from: start, to: high, count: PAGE, consumer: None };
@@ -232,6 +231,7 @@ impl<'a> Planner<'a> {
             server: self.link.server(),
             stream: &facts.stream,
             group: &facts.group,
+            pending: facts.pending,
             consumers: &facts.consumers,
             target,
             between: &between,

@@ -4,6 +4,7 @@
 use super::{MOST_BETWEEN, Planner};
 use crate::{
     core::{
+        command::Argv,
         id::EntryId,
         model::{ConsumerFacts, GroupFacts, PendingRow, StreamFacts},
         name::Name,
@@ -26,6 +27,7 @@ const PREVIEW_BYTES: u64 = 256 << 20;
 pub(super) struct Facts {
     pub(super) stream: StreamFacts,
     pub(super) group: GroupFacts,
+    pub(super) pending: i64,
     pub(super) consumers: Vec<ConsumerFacts>,
     /// The server's clock; `None` where TIME is forbidden.
     pub(super) now_ms: Option<i64>,
@@ -43,7 +45,7 @@ impl Planner<'_> {
     }
 
     /// What the server's ACL says of a command before it is sent (7.0+, where we may ask); `None` when it allows it or will not tell.
-    pub(super) async fn forbidden(&mut self, command: &[Name]) -> Result<Option<String>, LinkFault> {
+    pub(super) async fn forbidden(&mut self, command: &Argv) -> Result<Option<String>, LinkFault> {
         if !at_least(self.link.server(), (7, 0)) {
             return Ok(None);
         }
@@ -51,7 +53,7 @@ impl Planner<'_> {
         let Some(user) = who.first().and_then(decode::text) else { return Ok(None) };
         let mut dry = redis::Cmd::new();
         dry.arg("ACL").arg("DRYRUN").arg(user);
-        for word in command {
+        for word in command.words() {
             dry.arg(word.bytes());
         }
         let (replies, _) = self.link.send(&[dry]).await?;
@@ -101,18 +103,18 @@ impl Planner<'_> {
         let Some(found) = groups.into_iter().find(|one| one.name == *group) else {
             return Ok(Err(format!("{key} has no group {group}")));
         };
-        if found.pending_known().is_none() {
+        let Some(pending) = found.pending.value() else {
             return Ok(Err(format!(
                 "the server's count of pending entries of {group} cannot be true: nothing is planned on it"
             )));
-        }
+        };
         let consumers = one.details.into_iter().next().and_then(|detail| detail.consumers);
         let consumers = match consumers {
             Some(Ok(consumers)) => consumers,
             Some(Err(fault)) => return Ok(Err(words(fault))),
             None => Vec::new(),
         };
-        Ok(Ok(Facts { stream, group: found, consumers, now_ms: sample.time_ms }))
+        Ok(Ok(Facts { stream, group: found, pending, consumers, now_ms: sample.time_ms }))
     }
 
     /// Entries pending in a group now; `None` when there is no such group.
@@ -120,7 +122,7 @@ impl Planner<'_> {
     /// # Errors
     /// When the server is lost.
     pub async fn pending(&mut self, key: &Name, group: &Name) -> Result<Option<i64>, LinkFault> {
-        Ok(self.facts(key, group).await?.ok().map(|facts| facts.group.pending))
+        Ok(self.facts(key, group).await?.ok().map(|facts| facts.pending))
     }
 
     /// A refused page is no empty one: a preview that counts nothing would be untrue.
@@ -225,7 +227,7 @@ impl Planner<'_> {
             left = left.saturating_sub(found.len());
             last = found.last().copied().or(last);
             let full = found.len() == count;
-            start = found.last().filter(|_| full).and_then(|id| if backward { before(*id) } else { id.next() });
+            start = found.last().filter(|_| full).and_then(|id| if backward { id.previous() } else { id.next() });
         }
         Ok(Ok((last, left == 0)))
     }
@@ -250,14 +252,5 @@ fn said(key: &Name, group: &Name, fault: Fault) -> String {
             format!("slot {slot} is moving to node {node}: plan again when it is there")
         }
         Fault::Denied(text) | Fault::Other(text) | Fault::Away(text) => text,
-    }
-}
-
-/// The id directly before.
-fn before(id: EntryId) -> Option<EntryId> {
-    match (id.ms, id.seq) {
-        (0, 0) => None,
-        (ms, 0) => Some(EntryId::new(ms - 1, u64::MAX)),
-        (ms, seq) => Some(EntryId::new(ms, seq - 1)),
     }
 }

@@ -3,8 +3,8 @@
 use super::Episodes;
 use pelwatch::core::{
     name::Name,
-    store::Store,
     symptoms::{Finding, Level},
+    watch::Watch,
 };
 
 /// Whom it is about, and the rest.
@@ -23,8 +23,9 @@ pub fn fires(line: &str) -> Option<String> {
 }
 
 /// Holds it against what was found.
-pub fn holds(line: &str, store: &Store, episodes: &Episodes) -> Result<(), String> {
+pub fn holds(line: &str, watch: &Watch, episodes: &Episodes) -> Result<(), String> {
     let (whom, words) = split(line);
+    let store = &watch.store;
     let told = |id: &str| store.events.iter().any(|event| event.id == id);
     match words[..] {
         ["event", id] => return told(id).then_some(()).ok_or_else(|| format!("told: {:?}", store.events)),
@@ -35,10 +36,11 @@ pub fn holds(line: &str, store: &Store, episodes: &Episodes) -> Result<(), Strin
     let (key, group) = whom.split_once('/').map_or((whom, None), |(key, group)| (key, Some(group)));
     let stream = store.streams.get(&Name::from(key)).ok_or("there is no such stream")?;
     let (found, waiting): (&[Finding], &[&str]) = match group {
-        None => (&stream.findings, &[]),
+        None => (watch.verdicts.stream(&stream.key), &[]),
         Some(name) => {
             let group = stream.groups.get(&Name::from(name)).ok_or("there is no such group")?;
-            (&group.judgement.findings, &group.judgement.waiting)
+            let judgement = watch.verdicts.group(&stream.key, group.name());
+            (&judgement.findings, &judgement.waiting)
         }
     };
     let is = |one: &Finding, id: &str, level: &str| one.id == id && one.level.word() == level;

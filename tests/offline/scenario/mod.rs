@@ -43,9 +43,10 @@ mod sample;
 
 use pelwatch::core::{
     name::Name,
-    store::{Settings, Store},
+    store::{Reading, Settings},
     symptoms::Finding,
     time::{Mono, Now},
+    watch::Watch,
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -102,7 +103,7 @@ impl Scenario {
     pub fn play(&self) -> Result<(), String> {
         let keys: BTreeSet<&String> = self.phases.iter().flat_map(|phase| streams(phase).keys()).collect();
         let keys: Vec<Name> = keys.into_iter().map(|key| Name::from(key.as_str())).collect();
-        let mut store = Store::new(Settings { keys: keys.clone(), ..Settings::default() });
+        let mut watch = Watch::new(Settings { keys: keys.clone(), ..Settings::default() });
         let mut episodes = Episodes::default();
         let mut second = 0;
         for (number, phase) in self.phases.iter().enumerate() {
@@ -110,20 +111,20 @@ impl Scenario {
             let seconds = phase["seconds"].as_integer().unwrap();
             for t in 0..seconds {
                 let at = Mono(second * 1000);
-                store.fold(sample::of(phase, &keys, t, at), None, Now { mono: at, wall_ms: 0 }, false);
+                watch.take(sample::of(phase, &keys, t, at), Now { mono: at, wall_ms: 0 }, Reading::Tick);
                 second += 1;
-                episodes.note(&store);
+                episodes.note(&watch);
                 let place = || format!("{}, phase {}, second {t}", self.name, number + 1);
                 if let Some(id) = self.near_miss.iter().find(|id| episodes.of_any(id) > 0) {
                     let all: Vec<String> =
-                        found(&store).iter().map(|(whom, one)| format!("{whom}: {} {}", one.id, one.text)).collect();
+                        found(&watch).iter().map(|(whom, one)| format!("{whom}: {} {}", one.id, one.text)).collect();
                     return Err(format!("{}: {id} is a near miss, and fired: {all:#?}", place()));
                 }
                 let mut due = texts(phase, "throughout");
                 due.extend((t + 1 == seconds).then(|| texts(phase, "then")).into_iter().flatten());
                 for line in due {
                     let wrong = |what| format!("{}: '{line}': {what}", place());
-                    expect::holds(&line, &store, &episodes).map_err(wrong)?;
+                    expect::holds(&line, &watch, &episodes).map_err(wrong)?;
                 }
             }
         }
@@ -142,13 +143,17 @@ fn only(table: &Table, place: &str, words: &[&str]) {
 }
 
 /// Everything found, with whom it is about: `k/g` or `k`.
-fn found(store: &Store) -> Vec<(String, &Finding)> {
-    let groups = store.groups().flat_map(|(stream, group)| {
-        group.judgement.findings.iter().map(move |one| (format!("{}/{}", stream.key, group.name()), one))
+fn found(watch: &Watch) -> Vec<(String, &Finding)> {
+    let groups = watch.groups().flat_map(|seen| {
+        let whom = format!("{}/{}", seen.stream.key, seen.group.name());
+        seen.judgement.findings.iter().map(move |one| (whom.clone(), one))
     });
-    let wholes =
-        store.streams.values().flat_map(|stream| stream.findings.iter().map(|one| (stream.key.to_string(), one)));
-    groups.chain(wholes).collect()
+    let of_streams = watch
+        .store
+        .streams
+        .keys()
+        .flat_map(|key| watch.verdicts.stream(key).iter().map(move |one| (key.to_string(), one)));
+    groups.chain(of_streams).collect()
 }
 
 /// How often each finding began.
@@ -159,9 +164,9 @@ struct Episodes {
 }
 
 impl Episodes {
-    fn note(&mut self, store: &Store) {
+    fn note(&mut self, watch: &Watch) {
         let now: BTreeSet<(String, &'static str)> =
-            found(store).into_iter().map(|(whom, one)| (whom, one.id)).collect();
+            found(watch).into_iter().map(|(whom, one)| (whom, one.id)).collect();
         for new in now.difference(&self.now) {
             *self.count.entry(new.clone()).or_default() += 1;
         }

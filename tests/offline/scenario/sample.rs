@@ -140,12 +140,13 @@ impl Second {
         let words = ["cursor", "cursor_id", "read", "lag", "pending", "consumers", "pel", "repeat"];
         only(table, &name.to_string(), &words);
         let consumers = self.consumers(table);
+        let pending = get(table, "pending", self.t).unwrap_or(0);
         let read = self.counter(table, "read", None);
         let cursor =
             || get(table, "cursor", self.t).map_or(EntryId::MIN, |n| if n == 0 { EntryId::MIN } else { id(n) });
         let facts = GroupFacts {
-            consumers: consumers.len() as i64,
-            pending: get(table, "pending", self.t).unwrap_or(0),
+            consumers: Known::Is(consumers.len() as i64),
+            pending: Known::Is(pending),
             cursor: id_of(table, "cursor_id").unwrap_or_else(cursor),
             entries_read: read,
             reported_lag: self.counter(table, "lag", read.value().map(|read| added - read)),
@@ -153,7 +154,7 @@ impl Second {
         };
         let rows = self.rows(table, id);
         // rows that are fewer than what is pending are a page that was full; none at all were not asked for
-        let count = if (rows.len() as i64) < facts.pending { rows.len() } else { 1000 };
+        let count = if (rows.len() as i64) < pending { rows.len() } else { 1000 };
         let page = PageRequest { from: EntryId::MIN, to: EntryId::MAX, count, consumer: None };
         let pages = if count == 0 { Vec::new() } else { vec![(page, Ok(rows))] };
         (facts, GroupDetail { name, consumers: Some(Ok(consumers)), summary: None, pages })

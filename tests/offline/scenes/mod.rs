@@ -36,7 +36,7 @@ impl Scene {
 
     pub fn watching(world: World, settings: Settings) -> Self {
         let app = App::new(settings, "unix:/run/redis.sock".into(), "-s /run/redis.sock".into(), 1000);
-        let request = app.store.wants(&app.focus(), Mono(0));
+        let request = app.watch.store.wants(&app.focus(), Mono(0));
         Self { app, world, at: 0, request }
     }
 
@@ -60,9 +60,8 @@ impl Scene {
     pub fn tick(&mut self) -> Vec<Effect> {
         self.at += 1000;
         let sample = Box::new(self.world.answer(&self.request, Mono(self.at)));
-        let scan = self.request.scan.clone();
         let interval_ms = self.app.interval_ms;
-        self.send(Msg::Sampled { sample, scan, interval_ms })
+        self.send(Msg::Sampled { sample, interval_ms })
     }
 
     pub fn ticks(&mut self, count: usize) -> &mut Self {
@@ -94,7 +93,7 @@ impl Scene {
     pub fn down(&mut self, gone_ms: u64, retry_ms: u64) -> &mut Self {
         self.at += gone_ms;
         let retry_at = Mono(self.at + retry_ms);
-        self.send(Msg::Down { why: "connection refused".into(), retry_at, tries: 3 });
+        self.send(Msg::Down { why: "connection refused".into(), retry_at });
         self
     }
 

@@ -224,7 +224,7 @@ fn a_move_of_the_cursor_skips_and_delivers_again_what_its_preview_says() {
         assert_eq!(cursor(server), plan.target);
         assert_eq!(pending(server).len(), before.len(), "the pending list is untouched");
         if dice.chance(25) && plan.direction != Direction::None {
-            let back = desk.seek_beyond(Place::Id(id(&plan.undo[4].to_string())), true);
+            let back = desk.seek_beyond(Place::Id(id(&plan.undo.words()[4].to_string())), true);
             desk.done(&Plan::Seek(back));
             assert_eq!(cursor(server), from);
             return;

@@ -9,10 +9,10 @@ use pelwatch::{
     core::{
         id::EntryId,
         name::Name,
-        store::{Focus, GroupState, Settings, Store, StreamState},
+        store::{Focus, GroupState, Reading, Settings, Store, StreamState},
         time::Mono,
     },
-    report::Reading,
+    report::FullReading,
     source::{Link, Source, Target, Walker, target::Parts},
 };
 use redis::{FromRedisValue, Value};
@@ -55,7 +55,7 @@ impl Eye {
 /// Somebody who watches the stream `k` and remembers what was seen.
 pub struct Watcher {
     pub depth: Depth,
-    reading: Reading,
+    reading: FullReading,
     clock: Clock,
     walker: Walker,
     /// Samples that the last look took.
@@ -67,7 +67,7 @@ impl Watcher {
         let settings = Settings { keys: vec![Name::from("k")], ..Settings::default() };
         Self {
             depth,
-            reading: Reading::new(settings, eye.clock),
+            reading: FullReading::new(settings, eye.clock),
             clock: eye.clock,
             walker: Walker::default(),
             rounds: 0,
@@ -75,7 +75,7 @@ impl Watcher {
     }
 
     pub fn store(&self) -> &Store {
-        &self.reading.store
+        &self.reading.watch.store
     }
 
     pub fn group(&self, name: &str) -> Option<(&StreamState, &GroupState)> {
@@ -101,7 +101,7 @@ impl Watcher {
         self.walker.follow(request.census.as_ref(), self.clock);
         self.walker.report(&mut sample);
         let now = self.clock.now();
-        self.reading.store.fold(sample, request.scan.as_ref(), now, false);
+        self.reading.watch.take(sample, now, Reading::Tick);
         self.rounds = 1;
     }
 

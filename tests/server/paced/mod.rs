@@ -3,9 +3,10 @@
 use pelwatch::{
     clock::Clock,
     core::{
-        store::{Focus, Settings, Store},
+        store::{Focus, Reading, Settings},
         symptoms::Finding,
         time::{Mono, Now},
+        watch::Watch,
     },
     source::{Link, Source, Target, target::Parts},
     testing::TestServer,
@@ -16,7 +17,7 @@ use tokio::runtime::{Builder, Runtime};
 pub struct Paced {
     runtime: Runtime,
     link: Link,
-    pub store: Store,
+    pub watch: Watch,
     at: Mono,
 }
 
@@ -25,7 +26,7 @@ impl Paced {
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
         let parts = Parts { socket: Some(server.socket()), ..Parts::default() };
         let link = runtime.block_on(Link::connect(&Target::new(parts).unwrap(), Clock::start())).unwrap();
-        Self { runtime, link, store: Store::new(settings), at: Mono(0) }
+        Self { runtime, link, watch: Watch::new(settings), at: Mono(0) }
     }
 
     /// A second later.
@@ -36,14 +37,14 @@ impl Paced {
     /// A second later; it is judged so many milliseconds after the server answered.
     pub fn look_and_wait(&mut self, passed_ms: u64) {
         self.at = Mono(self.at.0 + 1000);
-        self.store.begin_reading(self.at);
+        self.watch.store.begin_reading(self.at);
         for round in 1..=64 {
-            let request = self.store.wants(&Focus::All, self.at);
+            let request = self.watch.store.wants(&Focus::All, self.at);
             let mut sample = self.runtime.block_on(self.link.sample(&request)).unwrap();
             sample.at = self.at;
             let now = Now { mono: Mono(self.at.0 + passed_ms), wall_ms: 0 };
-            self.store.fold(sample, request.scan.as_ref(), now, true);
-            if !self.store.is_hungry(round) {
+            self.watch.take(sample, now, Reading::Full);
+            if !self.watch.store.is_hungry(round) {
                 return;
             }
         }
@@ -53,15 +54,16 @@ impl Paced {
     /// A second later, one poll of the dashboard with this in focus.
     pub fn tick(&mut self, focus: &Focus) {
         self.at = Mono(self.at.0 + 1000);
-        let request = self.store.wants(focus, self.at);
+        let request = self.watch.store.wants(focus, self.at);
         let mut sample = self.runtime.block_on(self.link.sample(&request)).unwrap();
         sample.at = self.at;
-        self.store.fold(sample, request.scan.as_ref(), Now { mono: self.at, wall_ms: 0 }, false);
+        self.watch.take(sample, Now { mono: self.at, wall_ms: 0 }, Reading::Tick);
     }
 
     /// All that was found at the last look.
     pub fn findings(&self) -> Vec<Finding> {
-        let groups = self.store.groups().flat_map(|(_, group)| group.judgement.findings.iter());
-        groups.chain(self.store.streams.values().flat_map(|stream| &stream.findings)).cloned().collect()
+        let groups = self.watch.groups().flat_map(|seen| &seen.judgement.findings);
+        let of_streams = self.watch.store.streams.keys().flat_map(|key| self.watch.verdicts.stream(key));
+        groups.chain(of_streams).cloned().collect()
     }
 }

@@ -1,0 +1,72 @@
+//! A value that is read from a server again and again, and may be refused.
+
+use super::{
+    sample::{Fault, Part},
+    time::Mono,
+};
+
+/// A refused command is tried again after this long, in milliseconds.
+const REFUSED_MS: u64 = 30_000;
+
+/// Why the last reading brought nothing, and when that was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The reason.
+    pub fault: Fault,
+    /// When it was tried.
+    pub at: Mono,
+}
+
+impl Failure {
+    /// Whether it was refused for lack of permission too short a time ago to try again.
+    pub fn is_refused(&self, now: Mono) -> bool {
+        matches!(self.fault, Fault::Denied(_)) && now.since(self.at) < REFUSED_MS
+    }
+}
+
+/// A value as it was last read: what, when, and why the last reading failed, if it did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Observed<T> {
+    /// What was read; `None` before the first reading.
+    pub value: Option<T>,
+    /// When that was. A failed reading leaves value and time as they are.
+    pub at: Mono,
+    /// Why the last reading failed; `None` after one that did not.
+    pub failure: Option<Failure>,
+}
+
+impl<T> Default for Observed<T> {
+    fn default() -> Self {
+        Self::since(Mono::default())
+    }
+}
+
+impl<T> Observed<T> {
+    /// Nothing read so far, of something first seen at `at`.
+    pub fn since(at: Mono) -> Self {
+        Self { value: None, at, failure: None }
+    }
+
+    /// Takes a reading in.
+    pub fn take(&mut self, part: Part<T>, at: Mono) {
+        match part {
+            Ok(value) => *self = Self { value: Some(value), at, failure: None },
+            Err(fault) => self.failure = Some(Failure { fault, at }),
+        }
+    }
+
+    /// Why the last reading failed, if it did.
+    pub fn fault(&self) -> Option<&Fault> {
+        self.failure.as_ref().map(|failure| &failure.fault)
+    }
+
+    /// Whether it was refused too short a time ago to ask again.
+    pub fn is_refused(&self, now: Mono) -> bool {
+        self.failure.as_ref().is_some_and(|failure| failure.is_refused(now))
+    }
+
+    /// Milliseconds since the value was read.
+    pub fn age_ms(&self, now: Mono) -> u64 {
+        now.since(self.at)
+    }
+}

@@ -1,0 +1,87 @@
+//! What the checks said of every stream and group when each was last judged.
+
+use super::{Case, Finding, Judgement, Level, STREAM_CHECKS, StreamCase, judge, split_key};
+use crate::core::{
+    name::Name,
+    store::Store,
+    time::{Mono, Now},
+};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::LazyLock,
+};
+
+/// The verdicts over everything in a store. Judging reads the store and never writes it.
+#[derive(Clone, Debug, Default)]
+pub struct Verdicts {
+    streams: BTreeMap<Name, StreamVerdict>,
+    /// The store's ticks when it was last judged.
+    judged: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct StreamVerdict {
+    /// What was found of the stream as a whole, worst first.
+    findings: Vec<Finding>,
+    groups: BTreeMap<Name, GroupVerdict>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct GroupVerdict {
+    /// Since when the group is watched under this name: one that was created again is judged from the start.
+    began: Mono,
+    judgement: Judgement,
+    /// Checks that fired last time, so that they stay down to a lower number.
+    firing: BTreeSet<&'static str>,
+}
+
+static NOTHING_JUDGED: LazyLock<Judgement> = LazyLock::new(Judgement::default);
+
+impl Verdicts {
+    /// What was said of a group; nothing before it was judged.
+    pub fn group(&self, stream: &Name, group: &Name) -> &Judgement {
+        let found = self.streams.get(stream).and_then(|stream| stream.groups.get(group));
+        found.map_or(&NOTHING_JUDGED, |group| &group.judgement)
+    }
+
+    /// What was found of a stream as a whole.
+    pub fn stream(&self, stream: &Name) -> &[Finding] {
+        self.streams.get(stream).map_or(&[], |stream| &stream.findings)
+    }
+
+    /// The worst of that, if it is more than information.
+    pub fn stream_level(&self, stream: &Name) -> Option<Level> {
+        self.stream(stream).iter().map(|finding| finding.level).filter(|level| *level > Level::Info).max()
+    }
+
+    /// Judges the streams that were folded since the last time, once each, so that drawing computes nothing.
+    pub fn judge(&mut self, store: &Store, now: Now) {
+        self.streams.retain(|key, _| store.streams.contains_key(key));
+        // nothing new is known of a stream while its node is away: what was said of it stands
+        let since = self.judged;
+        let due = || store.streams.values().filter(move |stream| stream.folded > since && !stream.is_away());
+        for stream in due() {
+            let verdict = self.streams.entry(stream.key.clone()).or_default();
+            verdict.groups.retain(|name, _| stream.groups.contains_key(name));
+            for group in stream.groups.values() {
+                let last = verdict.groups.entry(group.name().clone()).or_default();
+                if last.began != group.began {
+                    *last = GroupVerdict { began: group.began, ..GroupVerdict::default() };
+                }
+                let case = Case::new(store, stream, group, &last.firing, now);
+                last.judgement = judge(&case);
+                last.firing = last.judgement.findings.iter().map(|finding| finding.id).collect();
+            }
+        }
+        let halves = split_key::Halves::of(store.streams.values());
+        let server_ms = store.server_now_ms(now);
+        for stream in due() {
+            let Some(verdict) = self.streams.get_mut(&stream.key) else { continue };
+            let fired: BTreeSet<&str> = verdict.findings.iter().map(|finding| finding.id).collect();
+            let case = StreamCase { stream, fired: &fired, now, server_ms, halves: &halves };
+            let checks = STREAM_CHECKS.iter().filter(|check| store.settings.names(check.about.id));
+            verdict.findings = checks.filter_map(|check| (check.judge)(&case)).collect();
+        }
+        self.judged = store.ticks;
+    }
+}

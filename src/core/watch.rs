@@ -1,0 +1,62 @@
+//! Everything known of a server, and what follows from it: the store remembers, the symptoms judge.
+
+use super::{
+    name::Name,
+    sample::Sample,
+    store::{GroupState, Reading, Settings, Store, StreamState},
+    symptoms::{Finding, Judgement, Verdicts},
+    time::Now,
+};
+
+/// A store and the verdicts over it, always of the same moment.
+#[derive(Clone, Debug, Default)]
+pub struct Watch {
+    pub store: Store,
+    pub verdicts: Verdicts,
+}
+
+impl Watch {
+    /// Knows nothing but what to watch.
+    pub fn new(settings: Settings) -> Self {
+        Self { store: Store::new(settings), verdicts: Verdicts::default() }
+    }
+
+    /// Takes one sample in and judges what it changed.
+    pub fn take(&mut self, sample: Sample, now: Now, reading: Reading) {
+        self.store.fold(sample, now, reading);
+        self.verdicts.judge(&self.store, now);
+    }
+
+    /// A stream and one of its groups.
+    pub fn group(&self, key: &Name, group: &Name) -> Option<JudgedGroup<'_>> {
+        let (stream, group) = self.store.group(key, group)?;
+        Some(self.view(stream, group))
+    }
+
+    /// Every group of every stream, in order of names.
+    pub fn groups(&self) -> impl Iterator<Item = JudgedGroup<'_>> {
+        self.store.groups().map(|(stream, group)| self.view(stream, group))
+    }
+
+    fn view<'a>(&'a self, stream: &'a StreamState, group: &'a GroupState) -> JudgedGroup<'a> {
+        let judgement = self.verdicts.group(&stream.key, group.name());
+        JudgedGroup { stream, group, judgement, of_stream: self.verdicts.stream(&stream.key) }
+    }
+}
+
+/// A group with its stream, and what the checks say of both.
+#[derive(Clone, Copy, Debug)]
+pub struct JudgedGroup<'a> {
+    pub stream: &'a StreamState,
+    pub group: &'a GroupState,
+    pub judgement: &'a Judgement,
+    /// What was found of the stream as a whole.
+    pub of_stream: &'a [Finding],
+}
+
+impl<'a> JudgedGroup<'a> {
+    /// All findings: those of the group, then those of its stream.
+    pub fn findings(&self) -> impl Iterator<Item = &'a Finding> + Clone {
+        self.judgement.findings.iter().chain(self.of_stream)
+    }
+}
