@@ -1,4 +1,5 @@
 //! What 2,000 streams with 3 groups each cost: `cargo bench --bench scale`. Prints numbers; asserts nothing.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use pelwatch::{
     core::{

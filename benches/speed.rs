@@ -2,6 +2,7 @@
 //!
 //! Server time comes from `INFO commandstats` before and after. `exec` is left out of the sums: it contains the time of the
 //! commands inside it, which are counted one by one.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use pelwatch::{
     app::{App, msg::Msg, screen::Screen, update::update},

@@ -65,9 +65,9 @@ pub const USERS_OWN: [&str; 2] = ["REDISCLI_AUTH", "RUST_BACKTRACE"];
 /// A command that starts `program` (pelwatch itself) without anything of the user's, with folders of its own below `home`.
 pub fn command(program: &str, home: &Path) -> Command {
     let mut command = Command::new(program);
-    USERS_OWN.iter().for_each(|name| {
+    for name in USERS_OWN {
         command.env_remove(name);
-    });
+    }
     command.envs(own_folders(home));
     command
 }
