@@ -327,7 +327,7 @@ impl Store {
             self.tell(event);
             return;
         }
-        // entries-read turns nil on a move by hand; past a tombstone it does so on a read, too (server-facts 3.1)
+        // entries-read turns nil on a move by hand; past a tombstone it does so on a read, too (docs/server-facts.md 3.1)
         let forgot = matches!((old.entries_read, new.entries_read), (Known::Is(_), Known::Undetermined));
         let tombstone = facts.is_none_or(|facts| facts.max_deleted.value().is_some_and(|id| id >= old.cursor));
         if new.cursor > old.cursor && forgot && !tombstone && !stream.apart {

@@ -331,7 +331,7 @@ impl GroupState {
 
     fn compare(&mut self, old: &PendingRow, index: usize, at: Mono) {
         let new = &self.pel.rows[index];
-        // a re-read after a rewind resets the count to 1 but moves the owner (server-facts 5.2)
+        // a re-read after a rewind resets the count to 1 but moves the owner (docs/server-facts.md 5.2)
         if new.owner != old.owner || new.deliveries > old.deliveries {
             let redelivery = Redelivery {
                 at,

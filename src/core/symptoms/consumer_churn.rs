@@ -1,4 +1,4 @@
-//! Names of consumers pile up: they hold nothing, and nobody was seen under them for long (case 01).
+//! Names of consumers pile up: they hold nothing, and nobody was seen under them for long (docs/server-facts.md 13.1).
 
 use super::{About, Case, LEFT_OVER_MS, Level, Verdict, idle_now, one, words};
 
@@ -19,7 +19,7 @@ pub(super) const ABOUT: About = About {
 pub(super) fn judge(case: &Case) -> Verdict {
     let group = case.group;
     let Some(consumers) = &group.consumers else { return Verdict::NotEnoughData };
-    // before 7.2 idle counts from the last success, so that a quiet stream makes everybody look left over (case 05)
+    // before 7.2 idle counts from the last success, so that a quiet stream makes everybody look left over (docs/server-facts.md 13.2)
     if !case.idle_is_attempt {
         return Verdict::Ok;
     }
