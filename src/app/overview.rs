@@ -28,7 +28,7 @@ pub enum Order {
     Severity,
     /// By stream, then group.
     Name,
-    /// The largest lag first; unknown ones stand before the zeros (case 10).
+    /// The largest lag first; unknown ones stand before the zeros, since they can hide a backlog (docs/server-facts.md 13.4).
     Lag,
     /// The most pending first.
     Pending,

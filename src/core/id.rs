@@ -5,13 +5,13 @@ use std::fmt;
 /// The id of a stream entry, or a cursor, which need not be the id of any existing entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EntryId {
-    /// First half; milliseconds since 1970 by convention only (shared case 40 has ids that are no times).
+    /// First half; milliseconds since 1970 by convention only (docs/server-facts.md 13.8).
     pub ms: u64,
     /// Second half; counts the entries that share the first.
     pub seq: u64,
 }
 
-/// 2010-01-01 in milliseconds: ids before it are taken for counters, not times (case 40).
+/// 2010-01-01 in milliseconds: ids before it are taken for counters, not times (docs/server-facts.md 13.8).
 const FIRST_PLAUSIBLE_MS: u64 = 1_262_304_000_000;
 const DAY_MS: i64 = 86_400_000;
 
@@ -39,7 +39,7 @@ impl EntryId {
     }
 
     /// The smallest id after this one, carrying into the first half; `None` after the largest. Paging by this
-    /// works on every server, exclusive ranges need 6.2 (case 54).
+    /// works on every server, exclusive ranges need 6.2 (docs/server-facts.md 4.1 and 13.15).
     pub fn next(self) -> Option<Self> {
         match self.seq.checked_add(1) {
             Some(seq) => Some(Self { ms: self.ms, seq }),

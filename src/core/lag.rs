@@ -1,7 +1,7 @@
 //! How many entries a group has still to be given, and how sure that is.
 //!
-//! The rules are those measured in server-facts 3.4: each number carries its kind, `exact` is never wrong while nobody
-//! sets the server's counters by hand, and the server's own word is kept beside it.
+//! The rules are in docs/server-facts.md 3.4. Each number carries its kind, `exact` is never wrong while nobody sets the server's
+//! counters by hand, and the server's own word is kept beside it.
 
 use super::{
     id::EntryId,
@@ -115,8 +115,7 @@ pub struct Inputs<'a> {
     pub count: Option<Count>,
 }
 
-/// Rules 1 to 7 of server-facts 3.4, in their order, except that a count, being the truth, goes before the
-/// server's word.
+/// The rules of docs/server-facts.md 3.4, in their order.
 pub fn resolve(inputs: &Inputs) -> Lag {
     let Inputs { stream, group, family, drift, count } = *inputs;
     let reported = group.reported_lag.value();
@@ -213,9 +212,9 @@ fn counted_more(count: Option<Count>, reported: i64) -> bool {
 
 fn counters_agree(stream: &StreamFacts, group: &GroupFacts) -> bool {
     match (group.entries_read.value(), stream.entries_added.value()) {
-        // more entries than were ever added: counters that a server lost (server-facts 12: Dragonfly after a reload)
+        // more entries than were ever added: counters that a server lost (Dragonfly after a reload, docs/server-facts.md 12)
         (Some(read), Some(added)) => read <= added && added >= stream.length,
-        // lag without entries-read is computed from the position alone, so it is right (server-facts 3.1, step 5)
+        // lag without entries-read is computed from the position alone, so it is right (docs/server-facts.md 3.1, step 5)
         (None, _) => true,
         (Some(_), None) => false,
     }

@@ -36,13 +36,13 @@ pub struct GroupFacts {
     pub cursor: EntryId,
     /// entries-read (7.0+); nil after a move to an arbitrary id.
     pub entries_read: Known<i64>,
-    /// The server's word on lag (7.0+): may be nil, negative or wrong (server-facts 3.2).
+    /// The server's word on lag (7.0+): may be nil, negative or wrong (docs/server-facts.md 3.2).
     pub reported_lag: Known<i64>,
 }
 
 impl GroupFacts {
     /// entries-read; `None` where there is none, and where it says that nothing was read although the cursor left the start:
-    /// Dragonfly was seen to leave it at 0 (server-facts 12).
+    /// Dragonfly is reported to leave it at 0 (docs/server-facts.md 12).
     pub fn entries_read_known(&self) -> Option<i64> {
         self.entries_read.value().filter(|read| *read > 0 || (*read == 0 && self.cursor == EntryId::MIN))
     }
@@ -55,7 +55,7 @@ pub struct ConsumerFacts {
     pub name: Name,
     /// Entries it holds.
     pub pending: i64,
-    /// Milliseconds since its last success (up to 7.0) or last attempt (7.2+; server-facts 6).
+    /// Milliseconds since its last success (up to 7.0) or last attempt (7.2+; docs/server-facts.md 6).
     pub idle_ms: i64,
     /// Milliseconds since it last got an entry (7.2+); -1 means never.
     pub inactive_ms: Known<i64>,
@@ -69,7 +69,8 @@ pub const FATAL_DELIVERIES: i64 = i64::MAX;
 pub struct PendingRow {
     /// Id of the pending entry.
     pub id: EntryId,
-    /// Who holds it; `None` when XNACK released it (owner "" with idle -1; the empty name alone is an owner, case 49).
+    /// Who holds it; `None` when XNACK released it (owner "" with idle -1). The empty name alone is an owner
+    /// (docs/server-facts.md 13.11).
     pub owner: Option<Name>,
     /// Milliseconds since its last delivery; `None` when it was released.
     pub idle_ms: Option<i64>,
@@ -78,8 +79,8 @@ pub struct PendingRow {
 }
 
 impl PendingRow {
-    /// Whether idle time and delivery count can be true. An owner got the entry once at least, some time ago: 0 and 0 is what
-    /// Kvrocks was seen to send for every entry (server-facts 12). A claim with RETRYCOUNT 0 leaves a real 0, but an idle time.
+    /// Whether idle time and delivery count can be true. An owner got the entry once at least, some time ago: Kvrocks is
+    /// reported to send 0 and 0 for every entry (docs/server-facts.md 12). A claim with RETRYCOUNT 0 leaves a real 0, but an idle time.
     pub fn is_told(&self) -> bool {
         self.owner.is_none() || self.deliveries != 0 || self.idle_ms.is_some_and(|ms| ms > 0)
     }
@@ -116,7 +117,7 @@ pub fn total(numbers: impl Iterator<Item = i64>) -> i64 {
     numbers.fold(0, i64::saturating_add)
 }
 
-/// How the server came to its lag, which decides how far it can be believed (server-facts 3.1).
+/// How the server came to its lag, which decides how far it can be believed (docs/server-facts.md 3.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LagFamily {
     /// Redis 7.0 to 7.4, Valkey 7.2 and 8.0: drifts for ever once trimming overtook the group.

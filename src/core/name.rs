@@ -92,7 +92,7 @@ pub fn visible(bytes: &[u8]) -> String {
 }
 
 /// One character, or its escape if a terminal would not simply print it in one or two cells: controls (C1 too, they
-/// arrive as valid UTF-8, case 46), direction marks, and everything of no width, which could hide or forge a name.
+/// arrive as valid UTF-8, docs/server-facts.md 13.10), direction marks, and everything of no width, which could hide or forge a name.
 fn push_visible(out: &mut String, c: char, escape_backslash: bool) {
     let direction =
         matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');

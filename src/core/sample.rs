@@ -53,7 +53,7 @@ pub struct GroupRequest {
     pub pages: Vec<PageRequest>,
 }
 
-/// One page of the extended XPENDING: never with IDLE, which walks the whole PEL (server-facts 10).
+/// One page of the extended XPENDING: never with IDLE, which walks the whole PEL (docs/server-facts.md 10).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageRequest {
     /// First id, inclusive.

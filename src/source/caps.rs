@@ -28,8 +28,8 @@ impl Caps {
     }
 }
 
-/// The first pipeline on a new connection. NO-TOUCH keeps watched keys from looking used (7.2+, case 61); older servers
-/// refuse it, which is no harm.
+/// The first pipeline on a new connection. NO-TOUCH keeps watched keys from looking used (7.2+, docs/server-facts.md 2.2). Older
+/// servers refuse it, which does no harm.
 pub fn greeting() -> Vec<(&'static str, Cmd)> {
     let mut name = Cmd::new();
     name.arg("CLIENT").arg("SETNAME").arg("pelwatch");
@@ -44,7 +44,8 @@ pub fn greeting() -> Vec<(&'static str, Cmd)> {
 
 /// Whether this server may be read with NO-TOUCH on. As nodes of a cluster, Redis 8.0 to 8.4 and Valkey 8.1 end with a segmentation
 /// fault when such a connection asks for a key in a slot that is being moved (seen on Redis 8.0.2, 8.0.6 and 8.2.3 and Valkey 8.1.1; not
-/// on Redis 7.4.1, 8.6.3 and 8.10.2, Valkey 8.0.1, 8.1.8, 9.0.0 and 9.1.2): there watched keys look used, which is the lesser harm.
+/// on Redis 7.4.1, 8.6.3 and 8.10.2, Valkey 8.0.1, 8.1.8, 9.0.0 and 9.1.2): there watched keys look used, which is the lesser harm
+/// (docs/server-facts.md 9.3).
 pub fn bears_no_touch(server: &ServerFacts) -> bool {
     let mut parts = server.version.split('.').map(|part| part.parse::<u32>().ok());
     let mut part = || parts.next().flatten();
@@ -61,13 +62,13 @@ pub fn bears_no_touch(server: &ServerFacts) -> bool {
 pub fn server(hello: &Value, server: &Value, replication: &Value) -> ServerFacts {
     let info = decode::text(server).unwrap_or_default();
     let field = |name: &str| line(&info, name);
-    // every Valkey says redis_version:7.2.4; only these two fields tell, and 7.2 says "redis" in HELLO (server-facts 1)
+    // every Valkey says redis_version:7.2.4; only these two fields tell, and 7.2 says "redis" in HELLO (docs/server-facts.md 1.3)
     let valkey = field("valkey_version");
     let (flavor, version) = match (&valkey, field("redis_version")) {
         (Some(version), _) => ("valkey".to_owned(), version.clone()),
         (None, Some(version)) if field("server_name").as_deref() == Some("valkey") => ("valkey".to_owned(), version),
         (None, Some(version)) if foreign(&info).is_none() => ("redis".to_owned(), version),
-        // a fork says which Redis it is like; its counters follow rules of their own (server-facts 12)
+        // a fork says which Redis it is like; its counters follow rules of their own (docs/server-facts.md 12)
         (None, Some(_)) => ("unknown".to_owned(), foreign(&info).unwrap_or_default()),
         (None, None) => match (decode::field_text(hello, "server"), decode::field_text(hello, "version")) {
             (Some(name), Some(version)) if name == "redis" || name == "valkey" => (name, version),

@@ -13,7 +13,7 @@ use redis::{ServerError, Value};
 /// What the server said, in our terms.
 pub fn fault(error: &ServerError) -> Fault {
     let text = visible(format!("{} {}", error.code(), error.details().unwrap_or("")).trim().as_bytes());
-    // first word, and for ERR a stable fragment: texts differ by version and vendor (server-facts 8)
+    // first word, and for ERR a stable fragment: texts differ by version and vendor (docs/server-facts.md 8)
     match error.code() {
         "NOPERM" => Fault::Denied(text),
         "WRONGTYPE" => Fault::WrongType,
@@ -98,7 +98,7 @@ fn bytes(value: &Value) -> Option<&[u8]> {
     }
 }
 
-/// A number, also one that came as text; what does not fit 64 signed bits is none (server-facts 12: Kvrocks wraps).
+/// A number, also one that came as text; what does not fit 64 signed bits is none (Kvrocks wraps, docs/server-facts.md 12).
 fn number(value: &Value) -> Option<i64> {
     match value {
         Value::Int(n) => Some(*n),
@@ -272,7 +272,7 @@ pub fn pending(value: &Value) -> Part<Vec<PendingRow>> {
         let row = items(item)?;
         let owner = name(row.get(1)?)?;
         let idle = number(row.get(2)?)?;
-        // released by XNACK: no owner and idle -1; a consumer whose name is empty has an idle time (case 49)
+        // released by XNACK: no owner and idle -1; a consumer with the empty name has an idle time (docs/server-facts.md 1.2)
         let released = owner.bytes().is_empty() && idle < 0;
         Some(PendingRow {
             id: id(row.first()?)?,

@@ -1,5 +1,5 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
-//! Every reply as the servers were seen to send it (server-facts 1 and 8), and everything they were not.
+//! Every reply as the servers were seen to send it (docs/server-facts.md 1 and 8), and everything they were not.
 
 use super::*;
 use crate::core::model::FATAL_DELIVERIES;

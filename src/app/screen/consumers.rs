@@ -16,7 +16,7 @@ use crate::{
 use std::collections::BTreeMap;
 
 /// From 7.2 on a consumer was "seen" at its last attempt and "got entries" at its last success; before, only the second is
-/// known. The same word is never used for both (case 05).
+/// known. The same word is never used for both (docs/server-facts.md 6 and 13.2).
 fn columns(with_inactive: bool) -> Vec<Column> {
     let mut columns = vec![
         // an entry's id in full, or rows cannot be told apart

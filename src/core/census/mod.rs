@@ -4,7 +4,7 @@
 //!
 //! Pages with a COUNT are walked rather than windows of ids with IDLE: only a COUNT, or the number of entries that a consumer
 //! holds, bounds what one command costs whatever the ids are (a filter that matches nothing walks all that lies in its window;
-//! server-facts 10).
+//! docs/server-facts.md 10).
 
 mod sweep;
 mod tally;

@@ -1,5 +1,6 @@
 //! Looks for the oldest entry first, holder by holder: the filter by idle time costs a sixth of reading the rows, and among
-//! the entries of one consumer what it costs is bounded by how many that consumer holds (server-facts 10). Needs 6.2.
+//! the entries of one consumer what it costs is bounded by how many that consumer holds
+//! (docs/server-facts.md 10). Needs 6.2.
 
 use super::{Limits, Old};
 use crate::core::{id::EntryId, model::PendingRow, name::Name, time::Mono};
@@ -11,7 +12,7 @@ pub const LEAST_SWEPT: i64 = 50_000;
 const MOST_HOLDERS: usize = 1000;
 /// Rows asked for at once; only those older than all before come.
 const ROWS: usize = 10;
-/// Entries that the filter is taken to pass in a microsecond; it passes 12 to 35 (server-facts 10).
+/// Entries that the filter is taken to pass in a microsecond; it passes 12 to 35 (docs/server-facts.md 10).
 const ENTRIES_PER_US: u64 = 10;
 
 /// So many commands over the bound, and more than a quarter of all, end the search.

@@ -147,7 +147,7 @@ impl ClaimPlan {
 }
 
 fn idle_enough(row: &PendingRow, ask: &ClaimAsk) -> bool {
-    // what XNACK released is claimed whatever the min-idle says (server-facts 4)
+    // what XNACK released is claimed whatever the min-idle says (docs/server-facts.md 4.2)
     row.idle_ms.is_none_or(|idle| idle >= ask.min_idle_ms)
 }
 

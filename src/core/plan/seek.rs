@@ -249,7 +249,7 @@ pub struct SeekPlan {
     pub accept_up_to: Option<EntryId>,
 }
 
-/// XGROUP SETID, without ENTRIESREAD: a wrong one makes lag lie, and Redis 8.10 refuses to load it (server-facts 5.3).
+/// XGROUP SETID, without ENTRIESREAD: a wrong one makes lag lie, and Redis 8.10 refuses to load it (docs/server-facts.md 5.3).
 fn setid(ask: &SeekAsk, id: EntryId) -> Argv {
     let id = id.to_string();
     Argv::of(&[b"XGROUP", b"SETID", ask.key.bytes(), ask.group.bytes(), id.as_bytes()])

@@ -1,5 +1,5 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
-//! What is refused blanks its own column, and is not asked for with every tick (case 51).
+//! What is refused blanks its own column, and is not asked for with every tick (docs/server-facts.md 13.13).
 
 use super::{
     Extreme, Reading,

@@ -2,8 +2,8 @@
 
 use crate::core::{id::EntryId, known::Known, model::GroupFacts, sample::GroupDetail};
 
-/// XINFO GROUPS and XPENDING count the same list. Every Redis and Valkey agrees with itself; a fork was seen to send a time for a
-/// count (server-facts 12), which no bound tells from a true one.
+/// XINFO GROUPS and XPENDING count the same list. Every Redis and Valkey agrees with itself; another server is
+/// reported to send a time for a count (docs/server-facts.md 12), which no bound tells from a true one.
 pub(super) fn compare(groups: &mut [GroupFacts], details: &[GroupDetail]) {
     for detail in details {
         let Some(group) = groups.iter_mut().find(|group| group.name == detail.name) else { continue };

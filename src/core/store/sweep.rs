@@ -24,7 +24,7 @@ pub(super) struct Share {
 }
 
 impl Default for Share {
-    /// Two replies in a transaction, of a stream with three groups (server-facts 10).
+    /// Two replies in a transaction, of a stream with three groups (docs/server-facts.md 10).
     fn default() -> Self {
         Self { bytes: 1000, us: 12 }
     }

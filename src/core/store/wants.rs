@@ -40,7 +40,7 @@ pub enum Focus {
     All,
 }
 
-/// Rows of XPENDING a tick for the group in focus: 50 cost about 25 us (server-facts 10).
+/// Rows of XPENDING a tick for the group in focus: 50 cost about 25 us (docs/server-facts.md 10).
 const PAGE_ROWS: usize = 50;
 /// Rows for a group in the background.
 const GLANCE_ROWS: usize = 10;
@@ -53,7 +53,7 @@ const GLANCE_TICKS: usize = 60;
 const FULL_ROWS: usize = 1000;
 /// Ids wanted on each side of the cursor on the screen.
 const REACH: usize = 200;
-/// The bounded count of rule 5, and the reach of a snapshot's strip.
+/// The bounded count of rule 5 in docs/server-facts.md 3.4, and the reach of a snapshot's strip.
 const COUNT: usize = 1000;
 /// Cursors that lie far apart are not bridged with more ids than this.
 const MOST_IDS: usize = 3 * COUNT;
@@ -63,8 +63,8 @@ const REPLY_BYTES: u64 = 64 * 1024;
 pub const MANY_CONSUMERS: i64 = 200;
 /// not before so many milliseconds have passed,
 const MANY_CONSUMERS_MS: u64 = 5000;
-/// and so many microseconds for each consumer on it: 90 bytes and 0.6 us of the server's time (server-facts 10), which makes 64 KB a
-/// second and less than a thousandth of that time.
+/// and this many microseconds for each consumer on it: 90 bytes and 0.6 us of the server's time (docs/server-facts.md 10), which makes
+/// 64 KB a second and less than a thousandth of that time.
 const EACH_CONSUMER_US: u64 = 1400;
 /// The same for XPENDING's summary, which lists all holders: 35 bytes and 0.1 us each.
 const EACH_HOLDER_US: u64 = 550;
@@ -115,7 +115,8 @@ impl Store {
         }
     }
 
-    /// XINFO STREAM carries the first and the last entry whole: where they are large it is asked for twice a minute (case 58).
+    /// XINFO STREAM carries the first and the last entry whole: where they are large it is asked for twice a minute
+    /// (docs/server-facts.md 13.14).
     fn facts_due(stream: &StreamState, now: Mono) -> bool {
         if stream.facts.failure.is_some() {
             // a stream that was away or missing meanwhile is asked about at once

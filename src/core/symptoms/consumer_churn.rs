@@ -1,4 +1,4 @@
-//! Names of consumers pile up: they hold nothing, and nobody was seen under them for long (case 01).
+//! Names of consumers pile up: they hold nothing, and nobody was seen under them for long (docs/server-facts.md 13.1).
 
 use super::{About, Argv, Case, LEFT_OVER_MS, Level, Verdict, idle_now};
 

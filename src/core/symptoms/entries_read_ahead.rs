@@ -1,4 +1,5 @@
-//! The counters say that a group read more than was ever added: such a data set does not load on Redis 8.10 (server-facts 5.3).
+//! The counters say that a group read more than was ever added: such a data set does not load on Redis 8.10
+//! (docs/server-facts.md 5.3).
 
 use super::{About, Argv, Case, Level, Verdict};
 

@@ -28,7 +28,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
     }
     let known: Vec<Point> = group.history.window(WINDOW_MS).filter(|point| point.lag.is_some()).collect();
     let quarter = known.len() / 4;
-    // an unknown lag grows nowhere (case 10)
+    // an unknown lag grows nowhere (docs/server-facts.md 13.4)
     if quarter == 0 || known.len() * 5 < group.history.window(WINDOW_MS).count() * 4 {
         return proven(case).map_or(Verdict::NotEnoughData, |finding| Verdict::Found(vec![finding]));
     }

@@ -1,5 +1,5 @@
 //! A consumer that was not seen for long holds entries, and nobody takes them over. Says "not seen", never "dead": a long
-//! job looks the same (case 38), and a quiet poller without entries is none of this (case 05).
+//! job looks the same (docs/server-facts.md 13.7), and a quiet poller holds no entries, so it is not meant (13.2).
 
 use super::{About, Argv, Case, Level, Verdict, entries, idle_now};
 use crate::core::{
@@ -73,7 +73,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
             (0, 2..) => format!("{text}; {unnamed} more than the {NAMED} named here are gone"),
             _ => text,
         };
-        // an open connection of that name tells that a long job may be running; its absence proves nothing (case 38)
+        // an open connection of that name tells that a long job may be running; its absence proves nothing (docs/server-facts.md 13.7)
         let connected = case.client_names.is_some_and(|names| names.contains(&consumer.name));
         let text = if connected {
             format!("{text}; a connection named {} is open: it may be at work", consumer.name)

@@ -1,7 +1,8 @@
 //! A group that is given entries while nothing is ever pending and none of its consumers counts as having got one: it is read
 //! with NOACK. Worth knowing, since a crash then loses what was in hand, and "acked" says nothing.
 //!
-//! The sign is `inactive` of -1 ("never got an entry"), which the server does not touch on a read with NOACK (7.2+, server-facts 6).
+//! The sign is `inactive` of -1 ("never got an entry"), which the server does not touch on a read with NOACK (7.2+,
+//! docs/server-facts.md 6).
 //! Before 7.2 a NOACK reader cannot be told from one that acknowledges quickly, so nothing is said.
 
 use super::{About, Argv, Case, Level, Verdict, entries, idle_now};

@@ -1,4 +1,5 @@
-//! Everything in the stream was read and acknowledged by every group: it is kept only because nobody trims it (case 42).
+//! Everything in the stream was read and acknowledged by every group: it is kept only because nobody trims it
+//! (docs/server-facts.md 13.9).
 
 use super::{About, Argv, Finding, Level, StreamCase};
 use crate::core::{id::EntryId, known::Known, lag::LagKind, store::GroupState};

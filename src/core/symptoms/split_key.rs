@@ -1,6 +1,6 @@
 //! Two keys of nearly the same name: one gets entries and has no group, the other has groups and gets no entry. Perhaps producer
-//! and consumer spell the key differently, as with a prefix that is added twice or on one side only (case 07). A question and
-//! no more, so it is information, said of both streams.
+//! and consumer spell the key differently, as with a prefix that is added twice or on one side only
+//! (docs/server-facts.md 13.3). A question and no more, so it is information, said of both streams.
 
 use super::{About, Argv, Finding, Level, StreamCase, entries};
 use crate::core::{known::Known, name::Name, store::StreamState};

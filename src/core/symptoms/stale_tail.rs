@@ -1,6 +1,6 @@
 //! Old pending entries behind fresh ones that are delivered again all the time: a sweep (XAUTOCLAIM from 0-0) that looks at the
-//! first of the list only, or stops at an empty reply, never reaches them (case 26). Their holder may be alive, so
-//! `holder-gone` says nothing of them; "tail" is that of the pending list.
+//! first of the list only, or stops at an empty reply, never reaches them (docs/server-facts.md 13.5). Their holder may be
+//! alive, so `holder-gone` says nothing of them; "tail" means the end of the pending list.
 
 use super::{About, Argv, Case, Level, Verdict, entries};
 use crate::core::{
@@ -16,7 +16,7 @@ pub(super) const ABOUT: About = About {
     remedy: "go on with the id that XAUTOCLAIM returns until it is 0-0, and find out why the first ones fail each time",
 };
 
-/// XAUTOCLAIM with COUNT 1 looks at so many entries (server-facts 4): with fewer in front, every sweep gets past them.
+/// XAUTOCLAIM with COUNT 1 looks at this many entries (docs/server-facts.md 4.2): with fewer in front, every sweep gets past them.
 const IN_FRONT: usize = 10;
 /// So many times as long as those in front must the tail have waited.
 const TIMES: i64 = 10;

@@ -102,7 +102,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
 }
 
 /// How long nobody was seen of a group, in milliseconds, once that is long; 0 where it has no consumers. While entries wait, a
-/// reader would have got some: idle counts on every version (server-facts 6).
+/// reader would have got some: idle counts on every version (docs/server-facts.md 6).
 fn unread_ms(case: &Case) -> Option<i64> {
     let group = case.group;
     if group.facts.consumers == Known::Is(0) {

@@ -15,7 +15,7 @@ fn range(first: i64, last: i64, node: Value) -> Value {
 
 #[test]
 fn slots_are_those_of_the_servers() {
-    // the checksum of the cluster specification, and CLUSTER KEYSLOT of case 50
+    // the checksum of the cluster specification, and what CLUSTER KEYSLOT answers for the keys of docs/server-facts.md 13.12
     assert_eq!(crc16(b"123456789"), 0x31c3);
     let table = [
         ("jobs:{tenant1}", 553),

@@ -76,7 +76,7 @@ impl Executor<'_> {
         }
     }
 
-    /// Batches along the returned cursor. An empty reply is not the end: only the cursor 0-0 is (case 26).
+    /// Batches along the returned cursor. An empty reply is not the end: only the cursor 0-0 is (docs/server-facts.md 4.2).
     pub(super) async fn autoclaim(
         &mut self,
         plan: &ClaimPlan,

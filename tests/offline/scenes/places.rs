@@ -198,7 +198,7 @@ pub fn old_server() -> Scene {
     scene
 }
 
-/// A name that a terminal would obey (case 46).
+/// A name that a terminal would obey (docs/server-facts.md 13.10).
 pub fn hostile_name() -> Name {
     Name::new(&b"c1\x1b[2J\x1b]52;c;cm0gLXJmIH4=\x07\r\x08\x08fake\xc2\x9b2J\xff"[..])
 }
