@@ -268,29 +268,21 @@ impl Store {
         let group = stream.groups.meet(&new, at);
         let count = stream.window.count_after(new.cursor, facts);
         let drift = before.as_ref().and_then(|(_, drift)| *drift);
-        let resolved = lag::resolve(&Inputs { stream: facts, group: &new, family, drift, count });
-        let next = if apart {
-            // nothing is measured between two moments, but what is seen of the group can shake what was known
-            let former = before.as_ref().map(|(old, _)| (facts, old));
-            lag::next_drift(drift, former, (facts, &new), &Lag::unknown("of two moments"))
+        let inputs = Inputs { stream: facts, group: &new, family, drift, count };
+        let (resolved, drift) = if apart {
+            lag::follow_apart(&inputs, before.as_ref().map(|(old, _)| old))
         } else {
-            let former = group.seen_before.as_ref().map(|(stream, group)| (stream, group));
-            lag::next_drift(drift, former, (facts, &new), &resolved)
+            lag::follow(&inputs, group.seen_before.as_ref().map(|(stream, group)| (stream, group)))
         };
-        // resolve once more: the sample itself may have shaken the drift that the first pass believed
-        let settled = lag::resolve(&Inputs { stream: facts, group: &new, family, drift: next, count });
-        group.drift = match (settled.exact(), count) {
-            (Some(waiting), Some(count)) if count.complete && !apart => lag::measured_drift(facts, &new, waiting),
-            _ => next,
-        };
+        group.drift = drift;
         // facts of an earlier moment say nothing of a cursor that moved since
         let moved = before.as_ref().is_none_or(|(old, _)| old.cursor != new.cursor);
         let stale = stream.at < at;
         group.lag = match stale {
-            false if apart && moved && settled.beyond_end => {
+            false if apart && moved && resolved.beyond_end => {
                 Lag::unknown("stream and group were not read at one moment")
             }
-            false => settled,
+            false => resolved,
             true if moved => Lag::unknown("the stream was not read again: its entries are large"),
             true => group.lag,
         };
