@@ -1,47 +1,60 @@
-//! Tables of the README that come from the program. `PELWATCH_UPDATE=1 cargo test --test docs` writes them anew.
+//! Tables in the documents that come from the program: keys in README.md, symptoms in docs/symptoms.md. And the form of the table
+//! that `scripts/matrix --docs` writes into docs/servers.md. `PELWATCH_UPDATE=1 cargo test --test offline docs` writes the first two.
 
 use pelwatch::{
     app::keymap::{self, BINDINGS},
     core::symptoms,
 };
-use std::{fs, sync::Mutex};
+use std::{fs, path::PathBuf, sync::Mutex};
 
-const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
-/// One test at a time reads and writes the file.
-static FILE: Mutex<()> = Mutex::new(());
+const README: &str = "README.md";
+const SYMPTOMS: &str = "docs/symptoms.md";
+const SERVERS: &str = "docs/servers.md";
+
+/// One test at a time reads and writes a document.
+static FILES: Mutex<()> = Mutex::new(());
+
+fn path(document: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(document)
+}
+
+fn read(document: &str) -> String {
+    fs::read_to_string(path(document)).unwrap_or_else(|error| panic!("{document} cannot be read: {error}"))
+}
 
 /// Where the part between two markers begins and ends.
-fn part(text: &str, name: &str) -> (usize, usize) {
+fn part(document: &str, text: &str, name: &str) -> (usize, usize) {
     let (open, close) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
-    let start = text.find(&open).unwrap_or_else(|| panic!("README.md has no line {open}")) + open.len();
-    let end = start + text[start..].find(&close).unwrap_or_else(|| panic!("README.md has no {close}"));
+    let start = text.find(&open).unwrap_or_else(|| panic!("{document} has no line {open}")) + open.len();
+    let end = start + text[start..].find(&close).unwrap_or_else(|| panic!("{document} has no {close}"));
     (start, end)
 }
 
-fn compare(name: &str, table: &str) {
-    let _guard = FILE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let text = fs::read_to_string(README).expect("README.md is there");
-    let (start, end) = part(&text, name);
+fn compare(document: &str, name: &str, table: &str) {
+    let _guard = FILES.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let text = read(document);
+    let (start, end) = part(document, &text, name);
     // Markdown needs a blank line between a comment and a table
     let wanted = format!("\n{table}\n");
     if std::env::var_os("PELWATCH_UPDATE").is_some_and(|value| value == "1") {
-        fs::write(README, format!("{}{wanted}{}", &text[..start], &text[end..])).expect("README.md can be written");
+        let updated = format!("{}{wanted}{}", &text[..start], &text[end..]);
+        fs::write(path(document), updated).unwrap_or_else(|error| panic!("{document} cannot be written: {error}"));
         return;
     }
     assert!(
         text[start..end] == wanted,
-        "the table of {name} in README.md is not that of the program; PELWATCH_UPDATE=1 cargo test --test docs writes it"
+        "the table of {name} in {document} differs from the program's; PELWATCH_UPDATE=1 cargo test --test offline docs writes it"
     );
 }
 
 #[test]
 fn the_readme_lists_the_keys() {
-    compare("keys", &keymap::markdown());
+    compare(README, "keys", &keymap::markdown());
 }
 
 #[test]
-fn the_readme_lists_the_symptoms() {
-    compare("symptoms", &symptoms::markdown());
+fn docs_symptoms_lists_the_symptoms() {
+    compare(SYMPTOMS, "symptoms", &symptoms::markdown());
 }
 
 /// Cells of each row; a bar inside a cell would make one more.
@@ -63,20 +76,19 @@ fn the_tables_are_whole() {
     }
 }
 
-/// `scripts/matrix --readme` writes this one, from a run on every server that can be had.
+/// `scripts/matrix --docs` writes this one, from a run on every server that can be had.
 #[test]
 fn the_table_of_servers_has_a_row_for_each_and_a_cell_for_each_suite() {
-    let text = fs::read_to_string(README).expect("README.md is there");
-    let (start, end) = part(&text, "servers");
+    let text = read(SERVERS);
+    let (start, end) = part(SERVERS, &text, "servers");
     let table: Vec<&str> = text[start..end].lines().filter(|line| line.starts_with('|')).collect();
     let cells =
         |row: &str| -> Vec<String> { row.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect() };
     let head = cells(table[0]);
     assert!(head[0] == "server" && head.len() > 4, "{head:?}");
     for suite in &head[1..] {
-        let path = |name| format!("{}/tests/{name}", env!("CARGO_MANIFEST_DIR"));
-        let [module, binary] = [path(format!("server/{suite}.rs")), path(format!("{suite}/main.rs"))];
-        assert!([module, binary].iter().any(|path| fs::metadata(path).is_ok()), "there is no suite {suite}");
+        let files = [format!("tests/server/{suite}.rs"), format!("tests/{suite}/main.rs")];
+        assert!(files.iter().any(|file| path(file).is_file()), "there is no suite {suite}");
     }
     assert!(table.len() > 5, "versions of several majors, and a Valkey");
     for row in &table[2..] {
