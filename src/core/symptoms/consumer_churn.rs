@@ -18,7 +18,7 @@ pub(super) const ABOUT: About = About {
 pub(super) fn judge(case: &Case) -> Verdict {
     let group = case.group;
     let Some(consumers) = &group.consumers.value else { return Verdict::NotEnoughData };
-    // before 7.2 idle counts from the last success, so that a quiet stream makes everybody look left over (case 05)
+    // before 7.2 idle counts from the last success, so that a quiet stream makes everybody look left over (docs/server-facts.md 13.2)
     if !case.idle_is_attempt {
         return Verdict::Ok;
     }
