@@ -4,8 +4,8 @@
 use crate::{
     clock::Clock,
     core::{
+        action::{Ask, Plan},
         outcome::Outcome,
-        plan::{Ask, Plan},
     },
     journal::{self, Journal},
     source::{Executor, Planner, Progress, Stop, Target, connect_owner},
@@ -96,9 +96,9 @@ impl Actor {
 
     /// A connection for each deed: an idle one may have been closed meanwhile, which after sending would be an unknown outcome.
     async fn plan(&self, ask: Ask) -> Result<Box<Plan>, String> {
-        let owner = connect_owner(&self.target, ask.key(), self.clock).await;
+        let owner = connect_owner(&self.target, ask.detail().key(), self.clock).await;
         let (mut link, _) = owner.map_err(|fault| fault.to_string())?;
-        let plan = Planner::new(&mut link, self.active_ms).plan(ask).await.map_err(|fault| fault.to_string())?;
+        let plan = Planner::new(&mut link, self.active_ms).plan(ask).await.map_err(|why| why.to_string())?;
         Ok(Box::new(plan))
     }
 
@@ -106,7 +106,8 @@ impl Actor {
         if !self.allowed {
             return Outcome::refused("this session only reads".to_owned());
         }
-        let (mut link, target) = match connect_owner(&self.target, plan.key(), self.clock).await {
+        let (mut link, target) = match connect_owner(&self.target, plan.detail().ask().detail().key(), self.clock).await
+        {
             Ok(owner) => owner,
             Err(fault) => return Outcome::refused(fault.to_string()),
         };

@@ -39,6 +39,8 @@ pub enum Command {
     Claim(ClaimArgs),
     /// Show what moving a group's cursor would do; --execute does it
     Seek(SeekArgs),
+    /// Show what deleting a group would do (XGROUP DESTROY); --execute does it
+    DeleteGroup(DeleteGroupArgs),
     /// Start a private server with a real workload and watch it; your own Redis is never contacted
     Demo(DemoArgs),
 }
@@ -240,6 +242,22 @@ pub struct SeekArgs {
     #[command(flatten)]
     pub server: ServerFlags,
     /// Whether.
+    #[command(flatten)]
+    pub act: ActArgs,
+}
+
+/// `pelwatch delete-group`
+#[derive(Args, Debug, Clone)]
+pub struct DeleteGroupArgs {
+    /// The stream
+    pub stream: OsString,
+    /// The group
+    pub group: OsString,
+    /// Delete it although entries are pending or wait, or consumers are listed
+    #[arg(long)]
+    pub in_use: bool,
+    #[command(flatten)]
+    pub server: ServerFlags,
     #[command(flatten)]
     pub act: ActArgs,
 }

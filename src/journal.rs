@@ -1,7 +1,13 @@
 //! The journal of actions: one JSON line before something is sent, one after, each on the disk before anything else happens. If it
 //! cannot be written, nothing is done.
 
-use crate::core::{command::Argv, name::Name, outcome::Outcome, plan::Plan, time::rfc3339};
+use crate::core::{
+    action::Plan,
+    json::{argv, name},
+    model::PendingRow,
+    outcome::Outcome,
+    time::rfc3339,
+};
 use serde_json::{Value, json};
 use std::{
     fs::{DirBuilder, File, OpenOptions},
@@ -48,18 +54,19 @@ impl Journal {
     /// # Errors
     /// When the line is not on the disk: then nothing may be sent.
     pub fn begin(&mut self, wall_ms: i64, endpoint: &str, plan: &Plan) -> io::Result<()> {
-        let commands: Vec<Value> = plan.commands().iter().map(argv).collect();
+        let (detail, ask) = (plan.detail(), plan.detail().ask());
+        let commands: Vec<Value> = detail.commands().iter().map(argv).collect();
         self.write(&json!({
             "at": rfc3339(wall_ms),
             "event": "begin",
-            "action": plan.word(),
+            "action": ask.detail().name(),
             "who": std::env::var("USER").or_else(|_| std::env::var("LOGNAME")).unwrap_or_default(),
             "pid": std::process::id(),
             "server": endpoint,
-            "stream": name(plan.key()),
-            "group": name(plan.group()),
-            "before": before(plan),
-            "rows": rows(plan),
+            "stream": name(ask.detail().key()),
+            "group": name(ask.detail().group()),
+            "before": detail.before(),
+            "rows": rows(detail.rows()),
             "commands": commands,
         }))
     }
@@ -73,20 +80,21 @@ impl Journal {
             Outcome::Done(done) | Outcome::Unknown(_, done) => Some(done),
             Outcome::Refused(_) => None,
         };
+        let ask = plan.detail().ask();
         let undo: Vec<Value> = done.map_or(Vec::new(), |done| done.undo.iter().take(ROWS).map(argv).collect());
         self.write(&json!({
             "at": rfc3339(wall_ms),
             "event": "end",
-            "action": plan.word(),
+            "action": ask.detail().name(),
             "pid": std::process::id(),
             "server": endpoint,
-            "stream": name(plan.key()),
-            "group": name(plan.group()),
+            "stream": name(ask.detail().key()),
+            "group": name(ask.detail().group()),
             "outcome": outcome.word(),
             "text": outcome.text(),
             "after": done.map(|done| json!({
                 "claimed": done.claimed, "removed": done.removed, "acknowledged": done.acknowledged,
-                "cursor": done.cursor.map(|id| id.to_string()), "deleted": done.deleted,
+                "cursor": done.cursor.map(|id| id.to_string()), "deleted": done.deleted.is_some(),
             })),
             "undo": undo,
         }))
@@ -103,34 +111,12 @@ const ROWS: usize = 10_000;
 
 /// The entries as they are before: id, owner, idle time in milliseconds and deliveries. With them a claim that was cut off half-way can
 /// be taken back by hand.
-fn rows(plan: &Plan) -> Value {
-    let rows = match plan {
-        Plan::Claim(plan) => &plan.moving,
-        Plan::Entries(plan) => &plan.rows,
-        Plan::Undo(plan) => &plan.rows,
-        Plan::Seek(_) | Plan::Consumer(_) => return Value::Null,
-    };
-    let row = |row: &crate::core::model::PendingRow| {
-        json!([row.id.to_string(), row.owner.as_ref().map(name), row.idle_ms, row.deliveries])
-    };
-    json!({"complete": rows.len() <= ROWS, "entries": rows.iter().take(ROWS).map(row).collect::<Vec<_>>()})
-}
-
-fn before(plan: &Plan) -> Value {
-    match plan {
-        Plan::Claim(plan) => json!({
-            "would_move": plan.would_move.value, "would_remove": plan.would_remove.value,
-            "first_id": plan.span().map(|(first, _)| first.to_string()), "last_id": plan.span().map(|(_, last)| last.to_string()),
-        }),
-        Plan::Seek(plan) => json!({"cursor": plan.cursor.to_string(), "target": plan.target.to_string()}),
-        Plan::Entries(plan) => json!({"ids": plan.rows.iter().map(|row| row.id.to_string()).collect::<Vec<_>>()}),
-        Plan::Consumer(plan) => json!({"consumer": name(&plan.consumer)}),
-        Plan::Undo(plan) => json!({"ids": plan.rows.iter().map(|row| row.id.to_string()).collect::<Vec<_>>()}),
+fn rows(rows: &[PendingRow]) -> Value {
+    if rows.is_empty() {
+        return Value::Null;
     }
-}
-
-fn name(name: &Name) -> Value {
-    json!({"text": name.shown(), "hex": name.hex()})
+    let row = |row: &PendingRow| json!([row.id.to_string(), row.owner.as_ref().map(name), row.idle_ms, row.deliveries]);
+    json!({"complete": rows.len() <= ROWS, "entries": rows.iter().take(ROWS).map(row).collect::<Vec<_>>()})
 }
 
 /// The last actions in a journal, oldest first, as lines for people: `2026-11-30T12:00:00.000Z claim orders/workers: done, …`.
@@ -156,15 +142,6 @@ pub fn tail(path: &Path, most: usize) -> Vec<String> {
     lines.extend(begun.iter().map(|line| format!("{} {}: begun, outcome unknown", field(&line["at"]), subject(line))));
     lines.sort();
     lines[lines.len().saturating_sub(most)..].to_vec()
-}
-
-/// The words of a command: a string each, or a name object where the bytes are no UTF-8.
-pub fn argv(command: &Argv) -> Value {
-    let word = |word: &Name| match std::str::from_utf8(word.bytes()) {
-        Ok(text) if !text.chars().any(char::is_control) => json!(text),
-        _ => name(word),
-    };
-    Value::Array(command.words().iter().map(word).collect())
 }
 
 #[cfg(test)]

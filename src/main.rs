@@ -23,6 +23,7 @@ fn main() -> ExitCode {
             Some(Command::Snapshot(args)) => run::snapshot(args).await,
             Some(Command::Claim(args)) => run::claim(args).await,
             Some(Command::Seek(args)) => run::seek(args).await,
+            Some(Command::DeleteGroup(args)) => run::delete_group(args).await,
             Some(Command::Demo(args)) => run::demo(args).await,
             None => run::dashboard(&cli.server, &cli.watch, &cli.screen).await,
         }

@@ -2,23 +2,29 @@
 
 use crate::{
     act::carry_out,
-    cli::{ActArgs, ClaimArgs, DemoArgs, ScreenArgs, SeekArgs, ServerArgs, ServerFlags, SnapshotArgs, WatchArgs},
+    cli::{
+        ActArgs, ClaimArgs, DeleteGroupArgs, DemoArgs, ScreenArgs, SeekArgs, ServerArgs, ServerFlags, SnapshotArgs,
+        WatchArgs,
+    },
     clock::Clock,
     core::{
+        action::{
+            Ask, Plan,
+            claim::ClaimAsk,
+            delete_group::DeleteGroupAsk,
+            seek::{Place, SeekAsk},
+        },
         census::Limits,
         id::EntryId,
         name::{Name, visible},
         outcome::Outcome,
-        plan::{
-            Plan,
-            claim::ClaimAsk,
-            seek::{Place, SeekAsk},
-        },
         store::Settings,
     },
     demo::{self, PrivateServer},
     report,
-    source::{Executor, Link, LinkFault, Planner, Stop, Target, TargetError, Wire, connect_owner, target::Parts},
+    source::{
+        Executor, Link, LinkFault, NoPlan, Planner, Stop, Target, TargetError, Wire, connect_owner, target::Parts,
+    },
     tui::{self, Options, Theme},
 };
 use std::{
@@ -268,16 +274,16 @@ pub async fn claim(args: &ClaimArgs) -> Result<(), Failure> {
         limit: args.limit,
         justid: !args.no_justid,
     };
-    let mut desk = Desk::open(&args.act, target, &ask.key).await?;
-    let mut plan = desk.planner().claim(ask).await?;
-    if let Some(expected) = args.expect_pending {
-        let pending = desk.pending(&plan.ask.key, &plan.ask.group).await?;
-        if plan.refused.is_none() && pending != Some(expected) {
+    let mut desk = Desk::open(&args.act, target, Ask::Claim(ask)).await?;
+    let Some(mut plan) = desk.plan().await? else { return desk.impossible() };
+    if let (Some(expected), None) = (args.expect_pending, plan.refused()) {
+        let pending = desk.pending().await?;
+        if pending != Some(expected) {
             let found = pending.map_or("no such group".to_owned(), |pending| pending.to_string());
-            plan.refused = Some(format!("{expected} pending entries were expected, found: {found}"));
+            plan.detail_mut().refuse(format!("{expected} pending entries were expected, found: {found}"));
         }
     }
-    desk.finish(Plan::Claim(plan)).await
+    desk.finish(&plan).await
 }
 
 /// `pelwatch seek`
@@ -297,15 +303,28 @@ pub async fn seek(args: &SeekArgs) -> Result<(), Failure> {
     };
     let ask =
         SeekAsk { key: exact_name(&args.stream)?, group: exact_name(&args.group)?, place, beyond_end: args.beyond_end };
-    let mut desk = Desk::open(&args.act, target, &ask.key).await?;
-    let mut plan = desk.planner().seek(ask).await?;
-    if let Some(expected) = expected
-        && plan.refused.is_none()
-        && plan.cursor != expected
+    let mut desk = Desk::open(&args.act, target, Ask::Seek(ask)).await?;
+    let Some(mut plan) = desk.plan().await? else { return desk.impossible() };
+    if let (Some(expected), Plan::Seek(seek)) = (expected, &mut plan)
+        && seek.refused.is_none()
+        && seek.cursor != expected
     {
-        plan.refused = Some(format!("the cursor was expected at {expected}, it is at {}", plan.cursor));
+        seek.refused = Some(format!("the cursor was expected at {expected}, it is at {}", seek.cursor));
     }
-    desk.finish(Plan::Seek(plan)).await
+    desk.finish(&plan).await
+}
+
+/// `pelwatch delete-group`
+///
+/// # Errors
+/// When the server is not reached, the plan is refused, or the outcome is unknown.
+pub async fn delete_group(args: &DeleteGroupArgs) -> Result<(), Failure> {
+    let target = reach(None, &args.server)?;
+    let (key, group) = (exact_name(&args.stream)?, exact_name(&args.group)?);
+    let ask = Ask::DeleteGroup(DeleteGroupAsk { key, group, in_use: args.in_use });
+    let mut desk = Desk::open(&args.act, target, ask).await?;
+    let Some(plan) = desk.plan().await? else { return desk.impossible() };
+    desk.finish(&plan).await
 }
 
 /// Where a plan from the shell is made and, if it is confirmed, carried out.
@@ -314,13 +333,16 @@ struct Desk {
     target: Target,
     clock: Clock,
     act: ActArgs,
+    ask: Ask,
+    /// Why there is no plan.
+    impossible: String,
 }
 
 impl Desk {
-    async fn open(act: &ActArgs, target: Target, key: &Name) -> Result<Self, Failure> {
+    async fn open(act: &ActArgs, target: Target, ask: Ask) -> Result<Self, Failure> {
         let clock = Clock::start();
-        let (link, target) = connect_owner(&target, key, clock).await?;
-        Ok(Self { link, target, clock, act: act.clone() })
+        let (link, target) = connect_owner(&target, ask.detail().key(), clock).await?;
+        Ok(Self { link, target, clock, act: act.clone(), ask, impossible: String::new() })
     }
 
     fn active_ms(&self) -> i64 {
@@ -332,17 +354,41 @@ impl Desk {
         Planner::new(&mut self.link, active_ms)
     }
 
-    async fn pending(&mut self, key: &Name, group: &Name) -> Result<Option<i64>, Failure> {
-        Ok(self.planner().pending(key, group).await?)
+    /// The plan; `None` where there is nothing to plan on.
+    async fn plan(&mut self) -> Result<Option<Plan>, Failure> {
+        let ask = self.ask.clone();
+        match self.planner().plan(ask).await {
+            Ok(plan) => Ok(Some(plan)),
+            Err(NoPlan::Lost(fault)) => Err(fault.into()),
+            Err(NoPlan::Impossible(why)) => {
+                self.impossible = why;
+                Ok(None)
+            }
+        }
     }
 
-    async fn finish(mut self, plan: Plan) -> Result<(), Failure> {
-        let outcome =
-            if self.act.execute && plan.refused().is_none() { Some(self.execute(&plan).await?) } else { None };
-        let text = match (&plan, self.act.json) {
-            (Plan::Claim(plan), true) => format!("{:#}\n", report::plans::claim_json(plan, outcome.as_ref())),
-            (Plan::Seek(plan), true) => format!("{:#}\n", report::plans::seek_json(plan, outcome.as_ref())),
-            _ => report::plans::text(&plan, outcome.as_ref(), &self.target.cli_words()),
+    async fn pending(&mut self) -> Result<Option<i64>, Failure> {
+        let ask = self.ask.clone();
+        Ok(self.planner().pending(ask.detail().key(), ask.detail().group()).await?)
+    }
+
+    fn impossible(&self) -> Result<(), Failure> {
+        let why = &self.impossible;
+        let text = if self.act.json {
+            format!("{:#}\n", report::plans::impossible_json(&self.ask, why))
+        } else {
+            report::plans::impossible_text(why)
+        };
+        io::stdout().lock().write_all(text.as_bytes())?;
+        Err(Failure::Refused(why.clone()))
+    }
+
+    async fn finish(mut self, plan: &Plan) -> Result<(), Failure> {
+        let outcome = if self.act.execute && plan.refused().is_none() { Some(self.execute(plan).await?) } else { None };
+        let text = if self.act.json {
+            format!("{:#}\n", report::plans::json(plan, outcome.as_ref()))
+        } else {
+            report::plans::text(plan, outcome.as_ref(), &self.target.cli_words())
         };
         io::stdout().lock().write_all(text.as_bytes())?;
         match outcome {
@@ -354,7 +400,7 @@ impl Desk {
 
     async fn execute(&mut self, plan: &Plan) -> Result<Outcome, Failure> {
         let typed = self.act.confirm.as_deref().map(exact_name).transpose()?;
-        if typed.as_ref() != Some(plan.group()) {
+        if typed.as_ref() != Some(self.ask.detail().group()) {
             return Ok(Outcome::refused("--confirm does not name the group".to_owned()));
         }
         let active_ms = self.active_ms();

@@ -3,47 +3,25 @@
 
 use super::{App, Notice, effect::Effect, key::Key, tree::TreeRow};
 use crate::core::{
-    id::EntryId,
-    name::Name,
-    outcome::{Outcome, Refusal},
-    plan::{
+    action::{
         Ask, Plan,
         claim::ClaimAsk,
-        entries::{EntriesAsk, What},
-        seek::{self, SeekAsk},
-        undo::UndoAsk,
+        delete_consumer::DeleteConsumerAsk,
+        delete_group::DeleteGroupAsk,
+        form::{Field, Form},
+        marked::{MarkedAsk, What},
+        seek::{Place, SeekAsk},
     },
+    name::Name,
+    outcome::{Outcome, Refusal},
     time::{Mono, Now, age_words},
 };
-
-/// Which action.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Claim what is idle.
-    Claim,
-    /// Move the cursor.
-    Seek,
-    /// Hand marked entries over.
-    Hand(Vec<EntryId>),
-    /// Acknowledge marked entries.
-    Acknowledge(Vec<EntryId>),
-    /// Delete a consumer.
-    Delete(Name),
-    /// Give claimed entries back.
-    GiveBack(Box<UndoAsk>),
-}
 
 /// What takes keys in the dialog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// The consumer that gets the entries.
-    Target,
-    /// The least idle time.
-    MinIdle,
-    /// The most entries.
-    Limit,
-    /// Where the cursor goes.
-    Where,
+    /// A field of the action.
+    Field(Field),
     /// "The cursor is moving."
     Moving,
     /// The typed confirmation.
@@ -68,30 +46,17 @@ pub enum Stage {
 /// The dialog.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dialog {
-    /// Which action.
-    pub kind: Kind,
-    /// The stream.
-    pub key: Name,
-    /// The group.
-    pub group: Name,
+    /// What is asked for, before the fields are filled in.
+    pub ask: Ask,
     /// Whether plans may be carried out in this session.
     pub may_act: bool,
     /// Tells answers to this dialog's questions from older ones.
-    pub no: u64,
+    pub id: u64,
     /// What takes keys.
     pub part: Part,
-    /// Consumers to choose from.
-    pub targets: Vec<Name>,
-    /// The chosen one.
-    pub target: usize,
-    /// As typed.
-    pub min_idle: String,
-    /// Where the proposed value comes from.
+    pub form: Form,
+    /// Where the proposed min-idle comes from.
     pub min_idle_from: String,
-    /// As typed.
-    pub limit: String,
-    /// As typed.
-    pub place: String,
     /// "The cursor is moving" is acknowledged.
     pub moving: bool,
     /// A mismatch showed that it does move, so that this may be acknowledged.
@@ -114,20 +79,16 @@ const CAUTIOUS_IDLE_MS: i64 = 300_000;
 impl Dialog {
     /// What must be typed.
     pub fn phrase(&self) -> String {
-        let shown = self.group.shown();
+        let group = self.ask.detail().group();
+        let shown = group.shown();
         let plain =
-            self.group.hex().is_none() && shown.len() <= LONGEST_TYPED && !shown.trim().is_empty() && shown.is_ascii();
-        if plain { shown } else { format!("yes {}", self.group.bytes().len()) }
+            group.hex().is_none() && shown.len() <= LONGEST_TYPED && !shown.trim().is_empty() && shown.is_ascii();
+        if plain { shown } else { format!("yes {}", group.bytes().len()) }
     }
 
     /// The parts that take keys, in order.
     pub fn parts(&self) -> Vec<Part> {
-        let mut parts = match &self.kind {
-            Kind::Claim => vec![Part::Target, Part::MinIdle, Part::Limit],
-            Kind::Seek => vec![Part::Where],
-            Kind::Hand(_) => vec![Part::Target],
-            Kind::Acknowledge(_) | Kind::Delete(_) | Kind::GiveBack(_) => Vec::new(),
-        };
+        let mut parts: Vec<Part> = self.ask.detail().fields().iter().copied().map(Part::Field).collect();
         // nothing can be confirmed of a plan that is refused
         if !self.may_act || matches!(&self.plan, Some(Ok(plan)) if plan.refused().is_some()) {
             parts.push(Part::Cancel);
@@ -140,42 +101,9 @@ impl Dialog {
         parts
     }
 
-    /// What is asked for, or what is wrong with the fields.
-    pub fn ask(&self) -> Result<Ask, String> {
-        let (key, group) = (self.key.clone(), self.group.clone());
-        let target = || {
-            self.targets
-                .get(self.target)
-                .cloned()
-                .ok_or_else(|| "the group has no other consumer to give them to".to_owned())
-        };
-        Ok(match &self.kind {
-            Kind::Claim => Ask::Claim(ClaimAsk {
-                key,
-                group,
-                target: target()?,
-                create: false,
-                min_idle_ms: idle_ms(&self.min_idle)?,
-                from: None,
-                limit: match self.limit.trim() {
-                    "" => None,
-                    text => Some(
-                        text.parse()
-                            .ok()
-                            .filter(|n| *n > 0)
-                            .ok_or("the limit is a number of entries, or empty for no limit")?,
-                    ),
-                },
-                justid: true,
-            }),
-            Kind::Seek => Ask::Seek(SeekAsk { key, group, place: seek::Place::parse(&self.place)?, beyond_end: false }),
-            Kind::Hand(ids) => Ask::Entries(EntriesAsk { key, group, ids: ids.clone(), what: What::MoveTo(target()?) }),
-            Kind::Acknowledge(ids) => {
-                Ask::Entries(EntriesAsk { key, group, ids: ids.clone(), what: What::Acknowledge })
-            }
-            Kind::Delete(consumer) => Ask::Consumer { key, group, consumer: consumer.clone() },
-            Kind::GiveBack(ask) => Ask::Undo((**ask).clone()),
-        })
+    /// What is asked for now, or what is wrong with the fields.
+    fn filled(&self) -> Result<Ask, String> {
+        self.ask.detail().filled(&self.form)
     }
 
     /// The plan, if there is one that may be carried out.
@@ -189,19 +117,50 @@ impl Dialog {
     }
 }
 
-/// `5m`, `90s`, `0` in milliseconds.
-fn idle_ms(text: &str) -> Result<i64, String> {
-    match seek::Place::parse(&format!("{}-ago", text.trim())) {
-        _ if text.trim() == "0" => Ok(0),
-        Ok(seek::Place::Ago(ms)) => Ok(ms),
-        _ => Err("the least idle time is written as 90s, 5m or 1h".to_owned()),
+/// The action that a key prepares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Action {
+    Claim,
+    Seek,
+    HandOver,
+    Acknowledge,
+    DeleteConsumer,
+    DeleteGroup,
+}
+
+/// The request that an action begins with. What is missing in it is chosen or typed in the dialog.
+fn template(app: &App, action: Action, key: Name, group: Name) -> Option<Ask> {
+    let ids = || app.marks.iter().copied().collect();
+    Some(match action {
+        Action::Claim => Ask::Claim(ClaimAsk {
+            key,
+            group,
+            target: Name::default(),
+            create: false,
+            min_idle_ms: 0,
+            from: None,
+            limit: None,
+            justid: true,
+        }),
+        Action::Seek => Ask::Seek(SeekAsk { key, group, place: Place::End, beyond_end: false }),
+        Action::HandOver => Ask::Marked(MarkedAsk { key, group, ids: ids(), what: What::MoveTo(Name::default()) }),
+        Action::Acknowledge => Ask::Marked(MarkedAsk { key, group, ids: ids(), what: What::Acknowledge }),
+        Action::DeleteConsumer => Ask::DeleteConsumer(DeleteConsumerAsk { key, group, consumer: consumer_at(app)? }),
+        Action::DeleteGroup => Ask::DeleteGroup(DeleteGroupAsk { key, group, in_use: false }),
+    })
+}
+
+/// Opens the dialog of an action for the group on the screen, or picked in the overview.
+pub fn prepare(app: &mut App, action: Action, now: Now, effects: &mut Vec<Effect>) {
+    let asked = app.subject().and_then(|(key, group)| template(app, action, key, group));
+    if let Some(asked) = asked {
+        open(app, asked, now, effects);
     }
 }
 
-/// Opens a dialog for the group on the screen, or picked in the overview.
-pub fn open(app: &mut App, kind: Kind, now: Now, effects: &mut Vec<Effect>) {
-    let Some((key, name)) = app.subject() else { return };
-    let Some((_, group)) = app.watch.store.group(&key, &name) else { return };
+fn open(app: &mut App, asked: Ask, now: Now, effects: &mut Vec<Effect>) {
+    let (key, name) = (asked.detail().key(), asked.detail().group());
+    let Some((_, group)) = app.watch.store.group(key, name) else { return };
     let gone_after = group.gone_after_ms(&app.watch.store.settings);
     let mut consumers: Vec<_> = group.consumers().iter().collect();
     // the one that is most alive is the likeliest to want them
@@ -219,25 +178,28 @@ pub fn open(app: &mut App, kind: Kind, now: Now, effects: &mut Vec<Effect>) {
         _ => from,
     };
     app.asked += 1;
-    let mut dialog = Dialog {
-        kind,
-        may_act: app.may_act,
-        no: app.asked,
-        part: Part::Cancel,
+    let mut form = Form {
         targets: consumers.iter().map(|consumer| consumer.name.clone()).collect(),
-        target: 0,
         min_idle: format!("{}s", proposed / 1000),
-        min_idle_from: from,
-        limit: String::new(),
         place: app.entry.unwrap_or(group.facts.cursor).to_string(),
+        ..Form::default()
+    };
+    if let Ask::Seek(SeekAsk { place: Place::Id(id), .. }) = &asked {
+        form.place = id.to_string();
+    }
+    let mut dialog = Dialog {
+        ask: asked,
+        form,
+        may_act: app.may_act,
+        id: app.asked,
+        part: Part::Cancel,
+        min_idle_from: from,
         moving: false,
         may_move: false,
         typed: String::new(),
         plan: None,
         wrong: None,
         stage: Stage::Asking,
-        key,
-        group: name,
     };
     ask(&mut dialog, effects);
     app.dialog = Some(Box::new(dialog));
@@ -246,10 +208,10 @@ pub fn open(app: &mut App, kind: Kind, now: Now, effects: &mut Vec<Effect>) {
 /// Asks for the plan of what the fields say now; an older plan is never shown for newer fields.
 fn ask(dialog: &mut Dialog, effects: &mut Vec<Effect>) {
     dialog.plan = None;
-    match dialog.ask() {
+    match dialog.filled() {
         Ok(ask) => {
             dialog.wrong = None;
-            effects.push(Effect::MakePlan { no: dialog.no, ask: Box::new(ask) });
+            effects.push(Effect::MakePlan { dialog: dialog.id, ask: Box::new(ask) });
         }
         Err(why) => dialog.wrong = Some(why),
     }
@@ -280,10 +242,10 @@ fn asking(app: &mut App, dialog: &mut Dialog, key: Key, effects: &mut Vec<Effect
     match (key, dialog.part) {
         (Key::Esc | Key::Ctrl('c'), _) | (Key::Enter, Part::Cancel) => return false,
         (Key::BackTab | Key::Up, _) => leave(dialog, step(-1), effects),
-        (Key::Left | Key::Right, Part::Target) if !dialog.targets.is_empty() => {
-            let count = dialog.targets.len() as isize;
+        (Key::Left | Key::Right, Part::Field(Field::Target)) if !dialog.form.targets.is_empty() => {
+            let count = dialog.form.targets.len() as isize;
             let by = if key == Key::Right { 1 } else { -1 };
-            dialog.target = (dialog.target as isize + by).rem_euclid(count) as usize;
+            dialog.form.target = (dialog.form.target as isize + by).rem_euclid(count) as usize;
             // what was confirmed was another plan
             dialog.typed.clear();
             ask(dialog, effects);
@@ -300,7 +262,7 @@ fn asking(app: &mut App, dialog: &mut Dialog, key: Key, effects: &mut Vec<Effect
         (Key::Enter, Part::Do) => {
             if let Some(plan) = dialog.ready().filter(|_| app.may_act).cloned() {
                 dialog.stage = Stage::Running(0, 0);
-                effects.push(Effect::Execute { no: dialog.no, plan: Box::new(plan) });
+                effects.push(Effect::Execute { dialog: dialog.id, plan: Box::new(plan) });
             }
         }
         // typed in full it leads on to the button; it never is the button
@@ -319,18 +281,19 @@ fn asking(app: &mut App, dialog: &mut Dialog, key: Key, effects: &mut Vec<Effect
 /// Leaving a field that was changed asks for its plan.
 fn leave(dialog: &mut Dialog, to: Part, effects: &mut Vec<Effect>) {
     let from = std::mem::replace(&mut dialog.part, to);
-    if matches!(from, Part::MinIdle | Part::Limit | Part::Where) && dialog.plan.is_none() {
+    if matches!(from, Part::Field(_)) && dialog.plan.is_none() {
         ask(dialog, effects);
     }
 }
 
 fn edit(dialog: &mut Dialog, key: Key) {
     let field = match dialog.part {
-        Part::MinIdle => &mut dialog.min_idle,
-        Part::Limit => &mut dialog.limit,
-        Part::Where => &mut dialog.place,
+        Part::Field(field) => match dialog.form.text_mut(field) {
+            Some(text) => text,
+            None => return,
+        },
         Part::Confirm => &mut dialog.typed,
-        _ => return,
+        Part::Moving | Part::Cancel | Part::Do => return,
     };
     match key {
         Key::Char(c) if field.len() < 100 => field.push(c),
@@ -359,8 +322,9 @@ pub fn paste(dialog: &mut Dialog, text: &str) {
 
 fn copy(app: &mut App, dialog: &Dialog, effects: &mut Vec<Effect>) {
     if let Some(Ok(plan)) = &dialog.plan {
+        let commands = plan.detail().commands();
         let lines: Vec<String> =
-            plan.commands().iter().map(|command| format!("redis-cli {} {}", app.cli_words, command)).collect();
+            commands.iter().map(|command| format!("redis-cli {} {command}", app.cli_words)).collect();
         effects.push(Effect::Copy(lines.join("\n")));
     }
 }
@@ -369,12 +333,8 @@ fn ended(app: &mut App, dialog: &mut Dialog, key: Key, now: Now, effects: &mut V
     let Stage::Ended(outcome, at) = &dialog.stage else { return true };
     match key {
         Key::Char('b') => {
-            if let Some((kind, place)) = way_back(dialog, outcome, now.mono.since(*at) as i64) {
-                open(app, kind, now, effects);
-                if let (Some(opened), Some(place)) = (&mut app.dialog, place) {
-                    opened.place = place;
-                    ask(opened, effects);
-                }
+            if let Some(asked) = way_back(dialog, outcome, now.mono.since(*at) as i64) {
+                open(app, asked, now, effects);
                 return false;
             }
             true
@@ -384,31 +344,20 @@ fn ended(app: &mut App, dialog: &mut Dialog, key: Key, now: Now, effects: &mut V
     }
 }
 
-/// The dialog that takes back what was done, if anything can be.
-fn way_back(dialog: &Dialog, outcome: &Outcome, passed_ms: i64) -> Option<(Kind, Option<String>)> {
+/// The request that takes back what was done, if anything can be.
+pub fn way_back(dialog: &Dialog, outcome: &Outcome, passed_ms: i64) -> Option<Ask> {
     let (Outcome::Done(done) | Outcome::Unknown(_, done)) = outcome else { return None };
-    match dialog.plan.as_ref()?.as_ref().ok()?.as_ref() {
-        Plan::Claim(plan) if !done.moved.is_empty() => {
-            let ask = UndoAsk { claim: plan.ask.clone(), moved: done.moved.clone(), passed_ms };
-            Some((Kind::GiveBack(Box::new(ask)), None))
-        }
-        Plan::Entries(plan) if !done.moved.is_empty() => {
-            let claim = plan.ask.as_claim()?;
-            Some((Kind::GiveBack(Box::new(UndoAsk { claim, moved: done.moved.clone(), passed_ms })), None))
-        }
-        Plan::Seek(plan) => Some((Kind::Seek, Some(done.cursor_before.unwrap_or(plan.cursor).to_string()))),
-        _ => None,
-    }
+    dialog.plan.as_ref()?.as_ref().ok()?.detail().way_back(done, passed_ms)
 }
 
 /// A plan that was asked for.
-pub fn planned(app: &mut App, no: u64, plan: Result<Box<Plan>, String>) {
-    let Some(dialog) = app.dialog.as_mut().filter(|dialog| dialog.no == no && dialog.stage == Stage::Asking) else {
+pub fn planned(app: &mut App, id: u64, plan: Result<Box<Plan>, String>) {
+    let Some(dialog) = app.dialog.as_mut().filter(|dialog| dialog.id == id && dialog.stage == Stage::Asking) else {
         return;
     };
     // only the plan of what the fields say now
-    let fits = match (&plan, dialog.ask()) {
-        (Ok(plan), Ok(ask)) => asked(plan) == ask,
+    let fits = match (&plan, dialog.filled()) {
+        (Ok(plan), Ok(ask)) => plan.detail().ask() == ask,
         _ => true,
     };
     if !fits {
@@ -429,28 +378,16 @@ pub fn planned(app: &mut App, no: u64, plan: Result<Box<Plan>, String>) {
     }
 }
 
-fn asked(plan: &Plan) -> Ask {
-    match plan {
-        Plan::Claim(plan) => Ask::Claim(plan.ask.clone()),
-        Plan::Seek(plan) => Ask::Seek(plan.ask.clone()),
-        Plan::Entries(plan) => Ask::Entries(plan.ask.clone()),
-        Plan::Consumer(plan) => {
-            Ask::Consumer { key: plan.key.clone(), group: plan.group.clone(), consumer: plan.consumer.clone() }
-        }
-        Plan::Undo(plan) => Ask::Undo(plan.ask.clone()),
-    }
-}
-
 /// The end of an action. A cursor that moved meanwhile is the normal case on a live group: nothing was written, the new preview is
 /// asked for at once, and from then on "the cursor is moving" may be acknowledged.
-pub fn ended_with(app: &mut App, no: u64, outcome: Box<Outcome>, now: Now, effects: &mut Vec<Effect>) {
+pub fn ended_with(app: &mut App, id: u64, outcome: Box<Outcome>, now: Now, effects: &mut Vec<Effect>) {
     app.actions.push((now.wall_ms, outcome.text()));
-    let Some(dialog) = app.dialog.as_mut().filter(|dialog| dialog.no == no) else {
+    let Some(dialog) = app.dialog.as_mut().filter(|dialog| dialog.id == id) else {
         app.notice = Some(Notice { text: outcome.text(), until: Mono(now.mono.0 + 10_000) });
         return;
     };
     let moved = matches!(*outcome, Outcome::Refused(Refusal::CursorMoved { .. }));
-    if moved && dialog.kind == Kind::Seek {
+    if moved && matches!(dialog.ask, Ask::Seek(_)) {
         dialog.stage = Stage::Asking;
         dialog.may_move = true;
         dialog.part = Part::Moving;

@@ -1,9 +1,9 @@
 //! What goes out.
 
 use crate::core::{
+    action::{Ask, Plan},
     id::EntryId,
     name::Name,
-    plan::{Ask, Plan},
     sample::Request,
 };
 
@@ -29,14 +29,14 @@ pub enum Effect {
     /// Make a plan: reads only.
     MakePlan {
         /// Which dialog asks.
-        no: u64,
+        dialog: u64,
         /// For what.
         ask: Box<Ask>,
     },
     /// Carry out a plan that was confirmed by typing: the only effect that writes.
     Execute {
         /// Which dialog asks.
-        no: u64,
+        dialog: u64,
         /// What.
         plan: Box<Plan>,
     },

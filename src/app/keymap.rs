@@ -1,6 +1,6 @@
 //! The one table of actions: dispatch, footer, help and the README's table all come from it.
 
-use super::{App, Overlay, Pane, Place, key::Key};
+use super::{App, Overlay, Pane, Place, dialog::Action as Prepared, key::Key};
 
 /// What a key does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -41,18 +41,10 @@ pub enum Action {
     NextGroup,
     /// To the group before.
     PreviousGroup,
-    /// Prepare a claim.
-    Claim,
-    /// Prepare a move of the cursor.
-    Seek,
+    /// Prepare an action: its dialog shows the plan.
+    Prepare(Prepared),
     /// Mark an entry, or take the mark away.
     Mark,
-    /// Prepare handing marked entries over.
-    Hand,
-    /// Prepare acknowledging marked entries.
-    Acknowledge,
-    /// Prepare deleting a consumer.
-    DeleteConsumer,
     /// Stand still, or go on.
     Pause,
     /// Poll now.
@@ -164,28 +156,47 @@ pub const BINDINGS: &[Binding] = &[
     row(Action::Sort, &[Char('s')], Scope::Overview, "sort", "next order: severity, name, lag, pending, oldest"),
     row(Action::Reverse, &[Char('S')], Scope::Overview, "", "turn the order round"),
     row(
-        Action::Claim,
+        Action::Prepare(Prepared::Claim),
         &[Char('c')],
         Scope::Everywhere,
         "claim",
         "prepare a claim of idle entries: shows what would happen before anything is written",
     ),
     row(
-        Action::Seek,
+        Action::Prepare(Prepared::Seek),
         &[Char('m')],
         Scope::Everywhere,
         "move cursor",
         "prepare a move of the group's cursor: shows what would be skipped or delivered again",
     ),
     row(Action::Mark, &[Char('v')], Scope::Group, "", "mark the entry, or take the mark away"),
-    row(Action::Hand, &[Char('C')], Scope::Group, "", "prepare handing the marked entries to a consumer"),
-    row(Action::Acknowledge, &[Char('A')], Scope::Group, "", "prepare acknowledging the marked entries unprocessed"),
     row(
-        Action::DeleteConsumer,
+        Action::Prepare(Prepared::HandOver),
+        &[Char('C')],
+        Scope::Group,
+        "",
+        "prepare handing the marked entries to a consumer",
+    ),
+    row(
+        Action::Prepare(Prepared::Acknowledge),
+        &[Char('A')],
+        Scope::Group,
+        "",
+        "prepare acknowledging the marked entries unprocessed",
+    ),
+    row(
+        Action::Prepare(Prepared::DeleteConsumer),
         &[Char('D')],
         Scope::Group,
         "",
         "prepare deleting the consumer; refused while it holds anything",
+    ),
+    row(
+        Action::Prepare(Prepared::DeleteGroup),
+        &[Char('X')],
+        Scope::Everywhere,
+        "",
+        "prepare deleting the group (XGROUP DESTROY); refused while it is in use, unless that is typed out",
     ),
     row(Action::Pause, &[Char(' ')], Scope::Everywhere, "pause", "let the screen stand still while collection goes on"),
     row(Action::Poll, &[Char('r'), F(5)], Scope::Everywhere, "", "poll now"),
@@ -238,24 +249,28 @@ pub fn action(app: &App, key: Key) -> Option<Action> {
         .map(|binding| binding.action)
 }
 
+fn knows_consumers(app: &App) -> bool {
+    let group = app.subject().and_then(|(key, name)| Some(app.watch.store.group(&key, &name)?.1));
+    group.is_some_and(|group| group.consumers.value.is_some())
+}
+
 /// Why an action can do nothing here; `None` when it can.
 pub fn disabled_reason(app: &App, action: Action) -> Option<&'static str> {
     match action {
-        Action::Claim | Action::Seek if app.overlay.is_some() => Some("close the box first"),
-        Action::Claim | Action::Seek if app.subject().is_none() => Some("pick a group first"),
-        Action::Claim
-            if app
-                .subject()
-                .and_then(|(key, name)| app.watch.store.group(&key, &name)?.1.consumers.value.as_ref())
-                .is_none() =>
-        {
+        Action::Prepare(_) if app.overlay.is_some() => Some("close the box first"),
+        Action::Prepare(_) if app.subject().is_none() => Some("pick a group first"),
+        Action::Prepare(Prepared::Claim) if !knows_consumers(app) => {
             Some("the consumers of this group are not known yet")
         }
         Action::Mark if !matches!(app.pane, Pane::Strip | Pane::Consumers) => {
             Some("entries are marked on the strip or among the consumers")
         }
-        Action::Hand | Action::Acknowledge if app.marks.is_empty() => Some("no entry is marked: v marks one"),
-        Action::DeleteConsumer if app.pane != Pane::Consumers || super::dialog::consumer_at(app).is_none() => {
+        Action::Prepare(Prepared::HandOver | Prepared::Acknowledge) if app.marks.is_empty() => {
+            Some("no entry is marked: v marks one")
+        }
+        Action::Prepare(Prepared::DeleteConsumer)
+            if app.pane != Pane::Consumers || super::dialog::consumer_at(app).is_none() =>
+        {
             Some("pick a consumer first")
         }
         Action::Events

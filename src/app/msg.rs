@@ -2,8 +2,8 @@
 
 use super::key::Key;
 use crate::core::{
+    action::Plan,
     outcome::Outcome,
-    plan::Plan,
     sample::{EntryPayload, Sample},
     time::Mono,
 };

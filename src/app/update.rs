@@ -2,7 +2,7 @@
 
 use super::{
     App, LinkState, Notice, Overlay, Pane, Place, RowId,
-    dialog::{self, Kind, Stage},
+    dialog::{self, Stage},
     effect::Effect,
     key::Key,
     keymap::{self, Action},
@@ -55,15 +55,15 @@ pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
             app.link = LinkState::Down { since, why, retry_at };
         }
         Msg::Entry(entry) => take_entry(app, entry),
-        Msg::Planned(no, plan) => dialog::planned(app, no, plan),
-        Msg::Progress(no, claimed, removed) => {
+        Msg::Planned(id, plan) => dialog::planned(app, id, plan),
+        Msg::Progress(id, claimed, removed) => {
             let running =
-                app.dialog.as_mut().filter(|dialog| dialog.no == no && matches!(dialog.stage, Stage::Running(..)));
+                app.dialog.as_mut().filter(|dialog| dialog.id == id && matches!(dialog.stage, Stage::Running(..)));
             if let Some(dialog) = running {
                 dialog.stage = Stage::Running(claimed, removed);
             }
         }
-        Msg::Ended(no, outcome) => dialog::ended_with(app, no, outcome, now, &mut effects),
+        Msg::Ended(id, outcome) => dialog::ended_with(app, id, outcome, now, &mut effects),
         Msg::Resized(columns, rows) => {
             app.size = (columns, rows);
             effects.push(Effect::Redraw);
@@ -186,15 +186,7 @@ fn act(app: &mut App, action: Action, now: Now, effects: &mut Vec<Effect>) {
             notify(app, format!("sorted by {}", app.order.word()), now);
         }
         Action::Reverse => app.reversed = !app.reversed,
-        Action::Claim => dialog::open(app, Kind::Claim, now, effects),
-        Action::Seek => dialog::open(app, Kind::Seek, now, effects),
-        Action::Hand => dialog::open(app, Kind::Hand(app.marks.iter().copied().collect()), now, effects),
-        Action::Acknowledge => dialog::open(app, Kind::Acknowledge(app.marks.iter().copied().collect()), now, effects),
-        Action::DeleteConsumer => {
-            if let Some(name) = dialog::consumer_at(app) {
-                dialog::open(app, Kind::Delete(name), now, effects);
-            }
-        }
+        Action::Prepare(action) => dialog::prepare(app, action, now, effects),
         Action::Mark => mark(app, now),
         Action::Pause => {
             app.frozen = match app.frozen {

@@ -4,19 +4,20 @@
 //! Nothing here may do I/O, know a terminal, a socket or a runtime, or read a clock: times come in as arguments.
 //! `tests/architecture.rs` reads the imports of this folder and fails on a breach.
 
+pub mod action;
 pub mod census;
 pub mod cluster;
 pub mod command;
 pub mod event;
 pub mod history;
 pub mod id;
+pub mod json;
 pub mod known;
 pub mod lag;
 pub mod model;
 pub mod name;
 pub mod observed;
 pub mod outcome;
-pub mod plan;
 pub mod sample;
 pub mod store;
 pub mod strip;

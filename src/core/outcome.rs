@@ -71,8 +71,8 @@ pub struct Done {
     pub stopped: bool,
     /// Something to add, such as the error that ended it half-way.
     pub note: Option<String>,
-    /// A consumer was deleted.
-    pub deleted: bool,
+    /// What was deleted, as in `the consumer c1`.
+    pub deleted: Option<String>,
     /// The entries that moved, as they were before: for the way back.
     pub moved: Vec<PendingRow>,
     /// The way back, if there is one.
@@ -113,9 +113,7 @@ impl Done {
         if self.acknowledged > 0 {
             parts.push(format!("{} acknowledged", self.acknowledged));
         }
-        if self.deleted {
-            parts.push("the consumer is deleted".to_owned());
-        }
+        parts.extend(self.deleted.as_ref().map(|what| format!("{what} is deleted")));
         if self.claimed > 0 || self.removed > 0 || self.scan_cursor.is_some() {
             parts.push(format!("{} claimed, {} without payload removed", self.claimed, self.removed));
         }

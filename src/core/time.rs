@@ -64,6 +64,76 @@ pub fn rfc3339(wall_ms: i64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{h:02}:{m:02}:{s:02}.{:03}Z", ms % 1000)
 }
 
+/// `90s`, `10m`, `2h30m`, `1d` in milliseconds.
+pub fn duration_ms(text: &str) -> Option<i64> {
+    let mut total: i64 = 0;
+    let mut rest = text.trim();
+    if rest.is_empty() {
+        return None;
+    }
+    while !rest.is_empty() {
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let number: i64 = rest.get(..digits)?.parse().ok()?;
+        rest = &rest[digits..];
+        let unit = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
+        let factor = match &rest[..unit] {
+            "ms" => 1,
+            "s" | "sec" => 1000,
+            "m" | "min" => 60_000,
+            "h" => 3_600_000,
+            "d" => 86_400_000,
+            _ => return None,
+        };
+        total = total.checked_add(number.checked_mul(factor)?)?;
+        rest = rest[unit..].trim_start();
+    }
+    Some(total)
+}
+
+/// `2026-11-30T12:00:00[.123](Z|+01:00)` in milliseconds since 1970.
+pub fn rfc3339_ms(text: &str) -> Option<i64> {
+    let number = |range: std::ops::Range<usize>| -> Option<i64> {
+        let part = text.get(range)?;
+        part.bytes().all(|b| b.is_ascii_digit()).then(|| part.parse().ok())?
+    };
+    let bytes = text.as_bytes();
+    let marks = [(4, b'-'), (7, b'-'), (13, b':'), (16, b':')];
+    if bytes.len() < 20
+        || marks.iter().any(|(at, mark)| bytes[*at] != *mark)
+        || !matches!(bytes[10], b'T' | b't' | b' ')
+    {
+        return None;
+    }
+    let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
+    let (hour, minute, second) = (number(11..13)?, number(14..16)?, number(17..19)?);
+    if !(1..=12).contains(&month) || !(1..=31).contains(&day) || hour > 23 || minute > 59 || second > 60 {
+        return None;
+    }
+    let mut rest = text.get(19..)?;
+    let mut ms = 0;
+    if let Some(fraction) = rest.strip_prefix('.') {
+        let digits = fraction.bytes().take_while(u8::is_ascii_digit).count();
+        let padded: String = fraction.get(..digits.min(3))?.chars().chain("000".chars()).take(3).collect();
+        ms = padded.parse().ok().filter(|_| digits > 0)?;
+        rest = fraction.get(digits..)?;
+    }
+    let offset_minutes = match rest {
+        "Z" | "z" => 0,
+        _ => {
+            let sign = if rest.starts_with('-') { -1 } else { 1 };
+            let (hours, minutes) = rest.strip_prefix(['+', '-'])?.split_once(':')?;
+            sign * (hours.parse::<i64>().ok()? * 60 + minutes.parse::<i64>().ok()?)
+        }
+    };
+    // days from civil, years beginning in March so that leap days fall at their end
+    let y = if month <= 2 { year - 1 } else { year };
+    let era = y.div_euclid(400);
+    let year_of_era = y.rem_euclid(400);
+    let day_of_year = (153 * (month + if month > 2 { -3 } else { 9 }) + 2) / 5 + day - 1;
+    let days = era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468;
+    Some(((days * 24 + hour) * 60 + minute - offset_minutes) * 60_000 + second * 1000 + ms)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,5 +164,8 @@ mod tests {
         assert_eq!(rfc3339(1_764_504_000_123), "2025-11-30T12:00:00.123Z");
         assert_eq!(rfc3339(951_782_400_000), "2000-02-29T00:00:00.000Z");
         assert_eq!(rfc3339(-1), "1969-12-31T23:59:59.999Z");
+        for ms in [0, 1, 1_764_504_000_123, 951_782_400_000, 4_102_444_799_999] {
+            assert_eq!(rfc3339_ms(&rfc3339(ms)), Some(ms), "read back as it was written");
+        }
     }
 }

@@ -1,45 +1,17 @@
-//! Plans and their outcomes for scripts (`pelwatch.claim/1`, `pelwatch.seek/1`) and for people.
+//! Plans and their outcomes, for scripts (`pelwatch.claim/1`, `pelwatch.seek/1` …) and for people.
 
-use crate::{
-    core::{
-        command::Argv,
-        name::Name,
-        outcome::{Done, Outcome},
-        plan::{
-            Counted, Plan, Warning,
-            claim::ClaimPlan,
-            seek::{Direction, SeekPlan},
-        },
-        time::age_words,
-    },
-    journal::argv,
+use crate::core::{
+    action::{Ask, Plan, Warning},
+    command::Argv,
+    json::{argv, name},
+    outcome::{Done, Outcome},
 };
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// Commands of the way back written out for people.
 const UNDO_LINES: usize = 5;
 /// And for scripts: there is one an entry, which would be megabytes after a large claim.
 const UNDO_COMMANDS: usize = 1000;
-
-fn name(name: &Name) -> Value {
-    json!({"text": name.shown(), "hex": name.hex()})
-}
-
-fn counted(count: Counted) -> Value {
-    json!({"kind": if count.exact { "exact" } else { "at_least" }, "value": count.value})
-}
-
-fn warnings(warnings: &[Warning]) -> Value {
-    warnings.iter().map(|warning| json!({"id": warning.id, "text": warning.text})).collect()
-}
-
-/// What was refused: by the plan, or when it was to be carried out.
-fn refused(plan: Option<&str>, outcome: Option<&Outcome>) -> Option<String> {
-    match outcome {
-        Some(Outcome::Refused(why)) => Some(why.to_string()),
-        _ => plan.map(str::to_owned),
-    }
-}
 
 fn done(outcome: Option<&Outcome>) -> Option<(&Done, bool)> {
     match outcome? {
@@ -49,155 +21,64 @@ fn done(outcome: Option<&Outcome>) -> Option<(&Done, bool)> {
     }
 }
 
-/// A claim as JSON.
-pub fn claim_json(plan: &ClaimPlan, outcome: Option<&Outcome>) -> Value {
-    let from: Vec<Value> = plan
-        .from
-        .iter()
-        .map(|holder| {
-            json!({
-                "consumer": holder.consumer.as_ref().map(name),
-                "entries": holder.entries,
-                "active": holder.active,
-                "oldest_idle_ms": holder.oldest_idle_ms,
-            })
-        })
-        .collect();
-    let outcome_json = done(outcome).map(|(done, unknown)| {
-        json!({
-            "claimed": done.claimed, "removed": done.removed, "scan_complete": done.scan_complete,
-            "cursor": done.scan_cursor.map(|id| id.to_string()), "unknown": unknown,
-            "text": outcome.map(Outcome::text),
-            "undo": done.undo.iter().take(UNDO_COMMANDS).map(argv).collect::<Vec<_>>(),
-            "undo_complete": done.undo.len() <= UNDO_COMMANDS,
-        })
+/// What every document begins with.
+fn head(ask: &Ask) -> Map<String, Value> {
+    let ask = ask.detail();
+    let mut fields = Map::new();
+    fields.insert("schema".to_owned(), json!(format!("pelwatch.{}/1", ask.name())));
+    fields.insert("stream".to_owned(), name(ask.key()));
+    fields.insert("group".to_owned(), name(ask.group()));
+    fields
+}
+
+/// A plan and its outcome as JSON.
+pub fn json(plan: &Plan, outcome: Option<&Outcome>) -> Value {
+    let detail = plan.detail();
+    let mut fields = head(&detail.ask());
+    fields.extend(detail.json());
+    let warning = |warning: &Warning| json!({"id": warning.id, "text": warning.text});
+    let refused = match outcome {
+        Some(Outcome::Refused(why)) => Some(why.to_string()),
+        _ => plan.refused().map(str::to_owned),
+    };
+    let outcome = done(outcome).map(|(done, unknown)| {
+        let mut fields = detail.outcome_json(done);
+        fields.insert("unknown".to_owned(), json!(unknown));
+        fields.insert("text".to_owned(), json!(outcome.map(Outcome::text)));
+        if !done.undo.is_empty() {
+            let undo: Vec<Value> = done.undo.iter().take(UNDO_COMMANDS).map(argv).collect();
+            fields.insert("undo".to_owned(), json!(undo));
+            fields.insert("undo_complete".to_owned(), json!(done.undo.len() <= UNDO_COMMANDS));
+        }
+        Value::Object(fields)
     });
-    json!({
-        "schema": "pelwatch.claim/1",
-        "stream": name(&plan.ask.key),
-        "group": name(&plan.ask.group),
-        "target": name(&plan.ask.target),
-        "target_exists": plan.target_exists,
-        "target_active": plan.target_active,
-        "min_idle_ms": plan.ask.min_idle_ms,
-        "justid": plan.ask.justid,
-        "would_move": counted(plan.would_move),
-        "would_move_empty": plan.would_move_empty,
-        "would_remove": counted(plan.would_remove),
-        "from": from,
-        "first_id": plan.span().map(|(first, _)| first.to_string()),
-        "last_id": plan.span().map(|(_, last)| last.to_string()),
-        "warnings": warnings(&plan.warnings),
-        "refused": refused(plan.refused.as_deref(), outcome),
-        "commands": plan.commands.iter().map(argv).collect::<Vec<_>>(),
-        "outcome": outcome_json,
-    })
+    fields.insert("warnings".to_owned(), detail.warnings().iter().map(warning).collect());
+    fields.insert("refused".to_owned(), json!(refused));
+    fields.insert("commands".to_owned(), detail.commands().iter().map(argv).collect());
+    fields.insert("outcome".to_owned(), json!(outcome));
+    Value::Object(fields)
 }
 
-/// A move of the cursor as JSON.
-pub fn seek_json(plan: &SeekPlan, outcome: Option<&Outcome>) -> Value {
-    let mut skipped = counted(plan.skipped);
-    skipped["first_id"] = json!(plan.skipped_span.map(|(first, _)| first.to_string()));
-    skipped["last_id"] = json!(plan.skipped_span.map(|(_, last)| last.to_string()));
-    let mut redelivered = counted(plan.redelivered);
-    redelivered["acked"] = json!(plan.redelivered.value - plan.redelivered_pending);
-    redelivered["pending"] = json!(plan.redelivered_pending);
-    redelivered["acked_sure"] = json!(plan.acked_sure);
-    let outcome_json = done(outcome).map(|(done, unknown)| {
-        json!({"cursor": done.cursor.map(|id| id.to_string()), "unknown": unknown, "text": outcome.map(Outcome::text)})
-    });
-    json!({
-        "schema": "pelwatch.seek/1",
-        "stream": name(&plan.ask.key),
-        "group": name(&plan.ask.group),
-        "cursor": plan.cursor.to_string(),
-        "target": plan.target.to_string(),
-        "direction": plan.direction.word(),
-        "skipped": skipped,
-        "redelivered": redelivered,
-        "pending_untouched": plan.pending_untouched,
-        "entries_read": null,
-        "warnings": warnings(&plan.warnings),
-        "refused": refused(plan.refused.as_deref(), outcome),
-        "command": argv(&plan.command),
-        "undo": argv(&plan.undo),
-        "guard": plan.guard.word(),
-        "outcome": outcome_json,
-    })
+/// The document where no plan could be made: why, and no field that only a plan has.
+pub fn impossible_json(ask: &Ask, why: &str) -> Value {
+    let mut fields = head(ask);
+    fields.insert("warnings".to_owned(), json!([]));
+    fields.insert("refused".to_owned(), json!(why));
+    fields.insert("commands".to_owned(), json!([]));
+    fields.insert("outcome".to_owned(), Value::Null);
+    Value::Object(fields)
 }
 
-/// The preview of any plan in lines, for the dialog and for the shell.
-pub fn preview(plan: &Plan) -> Vec<String> {
-    match plan {
-        Plan::Claim(plan) => claim_lines(plan),
-        Plan::Seek(plan) => seek_lines(plan),
-        Plan::Entries(plan) => {
-            let what = match &plan.ask.what {
-                crate::core::plan::entries::What::MoveTo(target) => format!("would go to {target}"),
-                crate::core::plan::entries::What::Acknowledge => {
-                    "would be acknowledged without being processed".to_owned()
-                }
-            };
-            vec![format!("{} of {} marked entries are pending and {what}", plan.rows.len(), plan.ask.ids.len())]
-        }
-        Plan::Undo(plan) => vec![format!(
-            "{} entries would go back from {} to their former owners, as they were",
-            plan.rows.len(),
-            plan.ask.claim.target
-        )],
-        Plan::Consumer(plan) => {
-            vec![format!("{} would be deleted from {}; it holds nothing", plan.consumer, plan.group)]
-        }
-    }
-}
-
-fn claim_lines(plan: &ClaimPlan) -> Vec<String> {
-    let mut lines = vec![format!(
-        "{} entries idle for {} or longer would move to {}",
-        plan.would_move.text(),
-        age_words(plan.ask.min_idle_ms),
-        plan.ask.target
-    )];
-    if let Some((first, last)) = plan.span() {
-        lines.push(format!("ids {first} to {last}"));
-    }
-    for holder in &plan.from {
-        let from = holder.consumer.as_ref().map_or("nobody (released)".to_owned(), Name::shown);
-        let idle = holder.oldest_idle_ms.map_or(String::new(), |ms| format!(", the oldest idle for {}", age_words(ms)));
-        lines.push(format!("from {from}: {}{idle}{}", holder.entries, if holder.active { ", ACTIVE now" } else { "" }));
-    }
-    if plan.would_remove.value > 0 {
-        lines.push(format!("{} without payload would be removed from the pending list", plan.would_remove.text()));
-    }
-    lines
-}
-
-fn seek_lines(plan: &SeekPlan) -> Vec<String> {
-    let mut lines = vec![format!("the cursor would go from {} to {}", plan.cursor, plan.target)];
-    match plan.direction {
-        Direction::Back => lines.push(format!(
-            "back: {} entries would be delivered again, {} of them acked{} (processed again) and {} pending (they change hands, their counts start anew)",
-            plan.redelivered.text(),
-            plan.redelivered.value - plan.redelivered_pending,
-            if plan.acked_sure { "" } else { " or never delivered" },
-            plan.redelivered_pending
-        )),
-        Direction::Forward => {
-            let span = plan.skipped_span.map_or(String::new(), |(first, last)| format!(", {first} to {last}"));
-            lines.push(format!("forward: {} unread entries would be lost to this group{span}", plan.skipped.text()));
-        }
-        Direction::None => lines.push("that is where it is".to_owned()),
-    }
-    lines.push(format!("{} pending entries stay as they are, and so do other groups", plan.pending_untouched));
-    lines
+/// The same as text.
+pub fn impossible_text(why: &str) -> String {
+    format!("refused: {why}\nnothing was written\n")
 }
 
 /// A plan with its outcome as text.
 pub fn text(plan: &Plan, outcome: Option<&Outcome>, cli_words: &str) -> String {
-    // a move that could not even be worked out has no preview
-    let impossible = matches!(plan, Plan::Seek(plan) if plan.refused.is_some() && plan.direction == Direction::None);
-    let mut lines = if impossible { Vec::new() } else { preview(plan) };
-    lines.extend(plan.warnings().iter().map(|warning| format!("! {}: {}", warning.id, warning.text)));
+    let detail = plan.detail();
+    let mut lines: Vec<String> = detail.preview().iter().map(ToString::to_string).collect();
+    lines.extend(detail.warnings().iter().map(|warning| format!("! {}: {}", warning.id, warning.text)));
     if let Some(why) = plan.refused() {
         lines.push(format!("refused: {why}"));
     }
@@ -207,7 +88,7 @@ pub fn text(plan: &Plan, outcome: Option<&Outcome>, cli_words: &str) -> String {
         let undo = done(Some(outcome)).map_or(&[][..], |(done, _)| &done.undo);
         if !undo.is_empty() {
             lines.push("the way back:".to_owned());
-            lines.extend(undo.iter().take(UNDO_LINES).map(&line));
+            lines.extend(undo.iter().take(UNDO_LINES).map(line));
             if undo.len() > UNDO_LINES {
                 let rest = undo.len() - UNDO_LINES;
                 lines.push(format!("  and {rest} more like it, one an entry; the journal has each entry as it was"));
@@ -217,7 +98,7 @@ pub fn text(plan: &Plan, outcome: Option<&Outcome>, cli_words: &str) -> String {
         lines.push("nothing was written".to_owned());
     } else {
         lines.push("nothing was written; --execute --confirm GROUP does it, by this command:".to_owned());
-        lines.extend(plan.commands().iter().take(3).map(line));
+        lines.extend(detail.commands().iter().take(3).map(line));
     }
     lines.join("\n") + "\n"
 }

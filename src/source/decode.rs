@@ -345,6 +345,19 @@ pub fn client_names(value: &Value) -> Option<std::collections::BTreeSet<Name>> {
     Some(list.split(|b| *b == b'\n').filter_map(name).collect())
 }
 
+/// How many connections of CLIENT LIST are blocked in XREADGROUP. On which stream it does not say.
+pub fn blocked_readers(value: &Value) -> Option<usize> {
+    let list = bytes(value)?;
+    let field = |line: &[u8], name: &[u8]| {
+        line.split(|b| *b == b' ').find_map(|field| field.strip_prefix(name)).map(<[u8]>::to_vec)
+    };
+    let is_blocked = |line: &&[u8]| {
+        field(line, b"cmd=").is_some_and(|cmd| cmd == b"xreadgroup")
+            && field(line, b"flags=").is_some_and(|flags| flags.contains(&b'b'))
+    };
+    Some(list.split(|b| *b == b'\n').filter(is_blocked).count())
+}
+
 /// One field of a flat array or map as text: HELLO's.
 pub fn field_text(value: &Value, field: &str) -> Option<String> {
     Fields::of(value)?.get(field).and_then(bytes).map(visible)

@@ -20,7 +20,7 @@ pub use decode::weight;
 pub use executor::{Executor, Progress, Stop};
 pub use fault::LinkFault;
 pub use link::Link;
-pub use planner::Planner;
+pub use planner::{NoPlan, Planner};
 pub use poller::{Order, Plan, Poller, Report};
 pub use target::{Target, TargetError};
 pub use wire::{Wire, connect_owner};

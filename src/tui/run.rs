@@ -260,15 +260,15 @@ impl Dashboard {
                 }
                 Effect::PollNow => self.order(Order::PollNow),
                 Effect::FetchEntry { key, id } => self.order(Order::Entry { key, id }),
-                Effect::MakePlan { no, ask } => {
-                    let _ = self.deeds.try_send(Deed::Plan(no, ask));
+                Effect::MakePlan { dialog, ask } => {
+                    let _ = self.deeds.try_send(Deed::Plan(dialog, ask));
                 }
-                Effect::Execute { no, plan } => {
+                Effect::Execute { dialog, plan } => {
                     self.stop = Stop::default();
-                    if self.deeds.try_send(Deed::Execute(no, plan, self.stop.clone())).is_err() {
+                    if self.deeds.try_send(Deed::Execute(dialog, plan, self.stop.clone())).is_err() {
                         let refused =
                             crate::core::outcome::Outcome::refused("an action is under way already".to_owned());
-                        return self.take(Msg::Ended(no, Box::new(refused)));
+                        return self.take(Msg::Ended(dialog, Box::new(refused)));
                     }
                     self.acting = true;
                 }

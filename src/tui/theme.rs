@@ -22,7 +22,7 @@ enum Palette {
     Full,
     /// The terminal's 16.
     Few,
-    /// None: every colour stays as it is. Under NO_COLOR a change of colour is written as a reset, which would undo bold.
+    /// None: every colour stays as it is. Under `NO_COLOR` a change of colour is written as a reset, which would undo bold.
     None,
 }
 

@@ -4,6 +4,7 @@ use crate::scenes::*;
 use pelwatch::{
     app::{
         App, LinkState, Order, Overlay, Pane, Place, RowId, TreeRow, Zoom,
+        dialog::Action as Prepared,
         effect::Effect,
         key::Key,
         keymap::{self, Action, BINDINGS, Scope},
@@ -171,7 +172,7 @@ fn place_for(binding: &keymap::Binding) -> Scene {
         Action::Mark => {
             scene.keys("<BackTab>");
         }
-        Action::Hand | Action::Acknowledge => {
+        Action::Prepare(Prepared::HandOver | Prepared::Acknowledge) => {
             scene.keys("<BackTab>v");
         }
         Action::Events => {
@@ -203,9 +204,7 @@ fn did(action: Action, before: &App, after: &App, effects: &[Effect]) -> bool {
         Action::Filter => after.typing,
         Action::Sort => after.order == Order::Name,
         Action::Reverse => after.reversed,
-        Action::Claim | Action::Seek | Action::Hand | Action::Acknowledge | Action::DeleteConsumer => {
-            after.dialog.is_some() && matches!(effects, [Effect::MakePlan { .. }])
-        }
+        Action::Prepare(_) => after.dialog.is_some() && matches!(effects, [Effect::MakePlan { .. }]),
         Action::Mark => after.marks.len() == 1,
         Action::Pause => after.frozen.is_some(),
         Action::Poll => effects == [Effect::PollNow],

@@ -4,6 +4,7 @@ mod access;
 mod cli;
 mod cut;
 mod desk;
+mod groups;
 mod large;
 mod moving;
 mod proxy;

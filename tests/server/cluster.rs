@@ -10,12 +10,12 @@ use std::{
 use pelwatch::{
     clock::Clock,
     core::{
-        name::Name,
-        outcome::Outcome,
-        plan::{
-            Plan,
+        action::{
+            Ask, Plan,
             seek::{Place, SeekAsk},
         },
+        name::Name,
+        outcome::Outcome,
         sample::Fault,
         store::{Focus, Reading, RowState, Settings, Store},
     },
@@ -346,7 +346,7 @@ fn seek_plan(cluster: &Cluster, eye: &Eye, key: &str) -> Plan {
     let target = cluster.target(0, true);
     eye.runtime.block_on(async {
         let (mut link, _) = connect_owner(&target, &ask.key, eye.clock).await.unwrap();
-        Plan::Seek(Planner::new(&mut link, 60_000).seek(ask).await.unwrap())
+        Planner::new(&mut link, 60_000).plan(Ask::Seek(ask)).await.unwrap()
     })
 }
 
@@ -355,7 +355,7 @@ fn refused_where_it_was(cluster: &Cluster, eye: &Eye, plan: &Plan, from: &Node) 
     // without --cluster nobody leads to another node: as when the slot moves between connecting and sending
     let target = cluster.target(index, false);
     let outcome = eye.runtime.block_on(async {
-        let (mut link, target) = connect_owner(&target, plan.key(), eye.clock).await.unwrap();
+        let (mut link, target) = connect_owner(&target, plan.detail().ask().detail().key(), eye.clock).await.unwrap();
         Executor::new(&mut link, &target, eye.clock, 60_000).run(plan, &Stop::default(), |_| {}).await
     });
     let Outcome::Refused(why) = outcome else { panic!("{outcome:?}") };

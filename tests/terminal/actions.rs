@@ -98,7 +98,7 @@ fn open_claim_for_c2(terminal: &mut Terminal) {
             terminal.wait_gone("‹ c1 ›", LIMIT);
         }
     }
-    terminal.wait_text("1 entries idle for", LIMIT);
+    terminal.wait_text("1 entry idle for", LIMIT);
     terminal.wait_text("would move to c2", LIMIT);
     terminal.send(keys::BACK_TAB);
     terminal.send(keys::BACK_TAB);
@@ -176,7 +176,7 @@ fn only_the_right_name_claims_and_the_entries_can_be_given_back() {
 
     terminal.send("b");
     terminal.wait_text("Give claimed entries back", LIMIT);
-    terminal.wait_text("1 entries would go back from c2", LIMIT);
+    terminal.wait_text("1 entry would go back from c2", LIMIT);
     terminal.wait_text("▌[ Cancel ]", LIMIT);
     terminal.send(&format!("{TO_CONFIRM}workers\r"));
     terminal.wait_text("▌[ Do it ]", LIMIT);
@@ -223,20 +223,20 @@ fn a_cursor_that_moves_while_one_types_is_not_overwritten_until_that_is_accepted
     let scene = Scene::new();
     let mut terminal = scene.watch(ALLOWED);
     open_seek(&mut terminal, "0");
-    terminal.wait_text("4 entries are delivered again: 2 acked", LIMIT);
+    terminal.wait_text("4 entries would be delivered again: 2 acknowledged", LIMIT);
     scene.server.run("XREADGROUP GROUP workers c1 COUNT 1 STREAMS Orders >");
     terminal.send("workers\r\r");
     terminal.wait_text("the cursor moved from 4-0 to 5-0", LIMIT);
     assert_eq!(scene.cursor(), "5-0");
-    terminal.wait_text("5 entries are delivered again", LIMIT);
+    terminal.wait_text("5 entries would be delivered again", LIMIT);
     terminal.wait_text("▌ [ ]", LIMIT);
-    // the name is asked for anew, and without the tick a moving cursor is refused once more
+    // the name is asked for again, and without the tick a moving cursor is refused once more
     terminal.send("\t\r\r");
     scene.server.run("XREADGROUP GROUP workers c1 COUNT 1 STREAMS Orders >");
     terminal.send("workers\r\r");
     terminal.wait_text("the cursor moved from 5-0 to 6-0", LIMIT);
     assert_eq!(scene.cursor(), "6-0");
-    terminal.wait_text("6 entries are delivered again", LIMIT);
+    terminal.wait_text("6 entries would be delivered again", LIMIT);
     terminal.send(" ");
     terminal.wait_text("[x]", LIMIT);
     scene.server.run("XADD Orders 7-0 n 7");
@@ -300,14 +300,14 @@ fn marked_entries_are_handed_over_or_acknowledged() {
     terminal.send("v");
     terminal.wait_text("1 marked", LIMIT);
     terminal.send("C");
-    terminal.wait_text("Hand 1 marked entries over", LIMIT);
+    terminal.wait_text("Hand 1 marked entry over", LIMIT);
     terminal.wait_text("▌[ Cancel ]", LIMIT);
     terminal.send("\t\t");
     terminal.wait_text("▌ to ", LIMIT);
     if !terminal.text().contains("‹ c2 ›") {
         terminal.send(keys::RIGHT);
     }
-    terminal.wait_text("1 of 1 marked entries would go to c2", LIMIT);
+    terminal.wait_text("1 of 1 marked entry would go to c2", LIMIT);
     terminal.send(&format!("{}{}{}", keys::BACK_TAB, keys::BACK_TAB, keys::BACK_TAB));
     terminal.wait_text("▌ type", LIMIT);
     terminal.send("workers\r\r");
@@ -317,7 +317,7 @@ fn marked_entries_are_handed_over_or_acknowledged() {
     terminal.wait_gone("done: ", LIMIT);
 
     terminal.send("A");
-    terminal.wait_text("Acknowledge 1 marked entries", LIMIT);
+    terminal.wait_text("Acknowledge 1 marked entry", LIMIT);
     terminal.wait_text("there is no way back but moving its cursor", LIMIT);
     terminal.wait_text("▌[ Cancel ]", LIMIT);
     terminal.send(&format!("{TO_CONFIRM}workers\r\r"));
@@ -338,7 +338,7 @@ fn a_consumer_that_holds_entries_is_not_deleted() {
     open_group(terminal);
     terminal.send("D");
     terminal.wait_text("Delete the consumer c1", LIMIT);
-    terminal.wait_text("c1 holds 1 pending entries", LIMIT);
+    terminal.wait_text("c1 holds 1 pending entry", LIMIT);
     // what is refused cannot even be confirmed
     terminal.send(&format!("{TO_CONFIRM}workers\t\t"));
     terminal.wait_text("▌[ Close ]", LIMIT);
@@ -354,7 +354,7 @@ fn a_consumer_that_holds_entries_is_not_deleted() {
     terminal.wait_text("Delete the consumer idler", LIMIT);
     terminal.wait_text("idler would be deleted", LIMIT);
     terminal.send(&format!("{TO_CONFIRM}workers\r\r"));
-    terminal.wait_text("the consumer is deleted", LIMIT);
+    terminal.wait_text("the consumer idler is deleted", LIMIT);
     assert_eq!(scene.held("3-0").unwrap().0, "c1");
 }
 
@@ -388,4 +388,26 @@ fn the_demo_may_act() {
     terminal.wait_gone("Move the cursor", LIMIT);
     terminal.send("q");
     assert_eq!(terminal.wait_exit(LIMIT), 0);
+}
+
+#[test]
+fn a_group_is_deleted_only_when_it_is_typed_out_that_it_is_in_use() {
+    let scene = Scene::new();
+    let mut terminal = scene.watch(ALLOWED);
+    let writes = scene.writes();
+    terminal.send("X");
+    terminal.wait_text("Delete the group workers", LIMIT);
+    terminal.wait_text("2 pending entries would be lost", LIMIT);
+    terminal.wait_text("▌[ Close ]", LIMIT);
+    assert!(!terminal.text().contains("Do it"), "what is refused cannot be confirmed");
+    assert_eq!(scene.writes(), writes);
+    terminal.send(&format!("{}in use\r", keys::BACK_TAB));
+    terminal.wait_text("the way back restores the cursor only", LIMIT);
+    terminal.wait_text("XGROUP DESTROY Orders workers", LIMIT);
+    terminal.wait_text("▌ type", LIMIT);
+    terminal.send("workers\r\r");
+    terminal.wait_text("done: the group workers is deleted", LIMIT);
+    terminal.wait_text("the way back: XGROUP CREATE Orders workers 4-0", LIMIT);
+    assert!(scene.journal().contains("\"action\":\"delete-group\""), "{}", scene.journal());
+    assert_eq!(text(&scene.server, "EXISTS Orders"), "1");
 }

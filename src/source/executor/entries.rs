@@ -3,16 +3,18 @@
 use super::{Executor, Progress, Stop, command, refusal};
 use crate::{
     core::{
+        action::{
+            Ask, Plan, Planned,
+            claim::{BATCH, ClaimPlan, Way},
+            give_back::{self, GiveBackPlan},
+            marked::{self, MarkedPlan, What},
+        },
         id::EntryId,
         model::PendingRow,
         name::Name,
         outcome::{Done, Outcome},
-        plan::{
-            claim::{self, BATCH, ClaimPlan, Way},
-            entries::{self, EntriesPlan, What},
-            undo::UndoPlan,
-        },
         sample::PageRequest,
+        words,
     },
     source::{Link, LinkFault, Planner, commands, decode},
 };
@@ -37,11 +39,16 @@ fn claimed(value: &Value) -> (Vec<EntryId>, i64) {
 }
 
 impl Executor<'_> {
+    /// The same plan, made now. Nothing was sent so far, so a lost link here is a plain refusal.
+    async fn again(&mut self, ask: Ask) -> Result<Plan, String> {
+        Planner::new(self.link, self.active_ms).plan(ask).await.map_err(|why| why.to_string())
+    }
+
     pub(super) async fn claim(&mut self, plan: &ClaimPlan, stop: &Stop, progress: impl Fn(Progress)) -> Outcome {
-        // nothing was sent so far: a lost link here is a plain refusal
-        let now = match Planner::new(self.link, self.active_ms).claim(plan.ask.clone()).await {
-            Ok(now) => now,
-            Err(fault) => return Outcome::refused(fault.to_string()),
+        let now = match self.again(plan.ask()).await {
+            Ok(Plan::Claim(now)) => now,
+            Ok(_) => return Outcome::refused("another plan was made than asked for"),
+            Err(why) => return Outcome::refused(why),
         };
         if let Some(why) = now.refused.clone() {
             return Outcome::refused(why);
@@ -61,7 +68,7 @@ impl Executor<'_> {
         let passed = self.clock.mono().since(began) as i64;
         let ids: std::collections::HashSet<EntryId> = done.moved.iter().map(|row| row.id).collect();
         done.moved = now.moving.iter().filter(|row| ids.contains(&row.id)).cloned().collect();
-        done.undo = claim::give_back(&now.ask, &done.moved, passed);
+        done.undo = give_back::commands(&now.ask, &done.moved, passed);
         match result {
             Ok(None) => Outcome::Done(done),
             Ok(Some(error)) if done.claimed == 0 && done.removed == 0 => Outcome::refused(error),
@@ -148,13 +155,13 @@ impl Executor<'_> {
         progress: &impl Fn(Progress),
         done: &mut Done,
     ) -> Result<Option<String>, LinkFault> {
-        for (words, rows) in plan.commands.iter().zip(plan.moving.chunks(BATCH)) {
+        for (argv, rows) in plan.commands.iter().zip(plan.moving.chunks(BATCH)) {
             if stop.is_asked() {
                 done.stopped = true;
                 done.scan_cursor = rows.first().map(|row| row.id);
                 return Ok(None);
             }
-            let reply = self.one(command(words)).await?;
+            let reply = self.one(command(argv)).await?;
             if let Some(error) = refusal(&reply) {
                 return Ok(Some(error));
             }
@@ -198,20 +205,21 @@ impl Executor<'_> {
             from = found.last().filter(|_| found.len() == 1000).and_then(|row| row.id.next());
         }
         match owner {
-            Some(owner) => format!("asked again: of {} entries, {owner} holds {held} now", rows.len()),
-            None => format!("asked again: of {} entries, {held} are pending still", rows.len()),
+            Some(owner) => format!("asked again: of {}, {owner} holds {held} now", words::entries(rows.len() as i64)),
+            None => format!("asked again: of {}, {held} are pending still", words::entries(rows.len() as i64)),
         }
     }
 
-    pub(super) async fn entries(&mut self, plan: &EntriesPlan) -> Outcome {
-        let now = match Planner::new(self.link, self.active_ms).entries(plan.ask.clone()).await {
-            Ok(now) => now,
-            Err(fault) => return Outcome::refused(fault.to_string()),
+    pub(super) async fn marked(&mut self, plan: &MarkedPlan) -> Outcome {
+        let now = match self.again(plan.ask()).await {
+            Ok(Plan::Marked(now)) => now,
+            Ok(_) => return Outcome::refused("another plan was made than asked for"),
+            Err(why) => return Outcome::refused(why),
         };
         if let Some(why) = now.refused.clone() {
             return Outcome::refused(why);
         }
-        let owners = |plan: &EntriesPlan| {
+        let owners = |plan: &MarkedPlan| {
             plan.rows.iter().map(|row| (row.id, row.owner.clone(), row.deliveries)).collect::<Vec<_>>()
         };
         if owners(plan) != owners(&now) {
@@ -222,8 +230,8 @@ impl Executor<'_> {
         let mut done = Done::default();
         let scripted = now.ask.what == What::Acknowledge
             && matches!(Planner::new(self.link, self.active_ms).may_eval().await, Ok(true));
-        for (words, rows) in now.commands.iter().zip(now.rows.chunks(BATCH)) {
-            let cmd = if scripted { acknowledge_unless_moved(&now, rows) } else { command(words) };
+        for (argv, rows) in now.commands.iter().zip(now.rows.chunks(BATCH)) {
+            let cmd = if scripted { acknowledge_unless_moved(&now, rows) } else { command(argv) };
             let reply = match self.one(cmd).await {
                 Ok(reply) => reply,
                 Err(fault) => {
@@ -263,16 +271,17 @@ impl Executor<'_> {
         if let Some(claim) = now.ask.as_claim() {
             done.scan_complete = true;
             done.scan_cursor = Some(EntryId::MIN);
-            done.undo = claim::give_back(&claim, &done.moved, 0);
+            done.undo = give_back::commands(&claim, &done.moved, 0);
         }
         Outcome::Done(done)
     }
 
     /// One command an entry, since each has its own counts, in pipelines; only those that the claim's target still holds.
-    pub(super) async fn undo(&mut self, plan: &UndoPlan) -> Outcome {
-        let now = match Planner::new(self.link, self.active_ms).undo(plan.ask.clone()).await {
-            Ok(now) => now,
-            Err(fault) => return Outcome::refused(fault.to_string()),
+    pub(super) async fn give_back(&mut self, plan: &GiveBackPlan) -> Outcome {
+        let now = match self.again(plan.ask()).await {
+            Ok(Plan::GiveBack(now)) => now,
+            Ok(_) => return Outcome::refused("another plan was made than asked for"),
+            Err(why) => return Outcome::refused(why),
         };
         if let Some(why) = now.refused {
             return Outcome::refused(why);
@@ -302,9 +311,9 @@ impl Executor<'_> {
 }
 
 /// XACK of entries that are still with the owners and the counts that were previewed, in one script.
-fn acknowledge_unless_moved(plan: &EntriesPlan, rows: &[PendingRow]) -> Cmd {
+fn acknowledge_unless_moved(plan: &MarkedPlan, rows: &[PendingRow]) -> Cmd {
     let mut cmd = Cmd::new();
-    cmd.arg("EVAL").arg(entries::ACKNOWLEDGE).arg(1).arg(plan.ask.key.bytes()).arg(plan.ask.group.bytes());
+    cmd.arg("EVAL").arg(marked::ACKNOWLEDGE).arg(1).arg(plan.ask.key.bytes()).arg(plan.ask.group.bytes());
     for row in rows {
         let owner = row.owner.as_ref().map_or(&b""[..], Name::bytes);
         let count = if row.deliveries.unsigned_abs() < 1 << 53 { row.deliveries.to_string() } else { String::new() };

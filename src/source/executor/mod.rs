@@ -3,19 +3,18 @@
 
 mod entries;
 
-use super::{Link, LinkFault, Target, commands, decode};
+use super::{Link, LinkFault, NoPlan, Planner, Target, commands, decode};
 use crate::{
     clock::Clock,
     core::{
+        action::{
+            Asked, Plan, Scripted,
+            seek::{self, Direction, Guard, SeekPlan},
+        },
         command::Argv,
         id::EntryId,
         name::{Name, visible},
         outcome::{Done, Outcome, Refusal},
-        plan::{
-            Plan,
-            consumer::{self, DeletePlan},
-            seek::{self, Direction, Guard, SeekPlan},
-        },
     },
 };
 use redis::{Cmd, Value};
@@ -96,9 +95,12 @@ impl<'a> Executor<'a> {
         match plan {
             Plan::Claim(plan) => self.claim(plan, stop, progress).await,
             Plan::Seek(plan) => self.seek(plan).await,
-            Plan::Entries(plan) => self.entries(plan).await,
-            Plan::Consumer(plan) => self.delete(plan).await,
-            Plan::Undo(plan) => self.undo(plan).await,
+            Plan::Marked(plan) => self.marked(plan).await,
+            Plan::GiveBack(plan) => self.give_back(plan).await,
+            Plan::DeleteConsumer(_) | Plan::DeleteGroup(_) => match plan.detail().scripted() {
+                Some(scripted) => self.scripted(plan, scripted).await,
+                None => Outcome::refused("this action has no script"),
+            },
         }
     }
 
@@ -175,7 +177,7 @@ impl<'a> Executor<'a> {
         Outcome::Done(Done {
             cursor,
             cursor_before: Some(before),
-            undo: vec![plan.way_back(before)],
+            undo: vec![plan.back_to(before)],
             note,
             ..Done::default()
         })
@@ -194,51 +196,61 @@ impl<'a> Executor<'a> {
         }
     }
 
-    /// After a lost link: whether the consumer is there still, by a new connection.
-    async fn found_consumer(&self, plan: &DeletePlan) -> String {
-        let consumers = match Link::connect(self.target, self.clock).await {
-            Ok(mut link) => link
-                .send(&[commands::xinfo_consumers(&plan.key, &plan.group)])
-                .await
-                .map(|(replies, _)| replies)
-                .unwrap_or_default(),
-            Err(_) => Vec::new(),
-        };
-        match consumers.first().and_then(|reply| decode::consumers(reply).ok()) {
-            None => "the server could not be asked again".to_owned(),
-            Some(all) if all.iter().any(|one| one.name == plan.consumer) => {
-                format!("asked again: {} is there", plan.consumer)
+    /// An action of one script, which checks and writes in one go. Without EVAL the plan is made again directly before and must be of
+    /// the same state.
+    async fn scripted(&mut self, plan: &Plan, scripted: &dyn Scripted) -> Outcome {
+        let ask = plan.detail().ask();
+        let cmd = if scripted.may_eval() {
+            let mut cmd = Cmd::new();
+            cmd.arg("EVAL").arg(scripted.script()).arg(1).arg(ask.detail().key().bytes());
+            scripted.args().iter().for_each(|word| {
+                cmd.arg(word.bytes());
+            });
+            cmd
+        } else {
+            let now = match Planner::new(self.link, self.active_ms).plan(ask.clone()).await {
+                Ok(now) => now,
+                Err(why) => return Outcome::refused(why.to_string()),
+            };
+            if let Some(why) = now.refused() {
+                return Outcome::refused(why.to_owned());
             }
-            Some(_) => format!("asked again: {} is not there any more", plan.consumer),
-        }
-    }
-
-    async fn delete(&mut self, plan: &DeletePlan) -> Outcome {
-        let mut cmd = Cmd::new();
-        cmd.arg("EVAL")
-            .arg(consumer::SCRIPT)
-            .arg(1)
-            .arg(plan.key.bytes())
-            .arg(plan.group.bytes())
-            .arg(plan.consumer.bytes());
+            if now.detail().before() != plan.detail().before() {
+                return Outcome::refused("it changed since the preview: look at a new one".to_owned());
+            }
+            plan.detail().commands().first().map_or_else(Cmd::new, command)
+        };
         let reply = match self.one(cmd).await {
             Ok(reply) => reply,
             Err(fault) => {
-                let found = self.found_consumer(plan).await;
+                let found = self.found(ask.detail(), scripted).await;
                 return Outcome::Unknown(format!("{fault}; {found}"), Done::default());
             }
         };
         if let Some(error) = refusal(&reply) {
             return Outcome::refused(error);
         }
-        let part = |index: usize| match &reply {
-            Value::Array(parts) => parts.get(index).and_then(decode::text).unwrap_or_default(),
-            _ => String::new(),
+        let answer = match &reply {
+            Value::Array(parts) => {
+                let words: Vec<String> = parts.iter().map(|part| decode::text(part).unwrap_or_default()).collect();
+                scripted.answer(&words)
+            }
+            // XGROUP DESTROY tells how many groups it destroyed
+            Value::Int(0) => Err("the group is gone".to_owned()),
+            _ => Ok(scripted.done()),
         };
-        match part(0).as_str() {
-            "OK" => Outcome::Done(Done { deleted: true, ..Done::default() }),
-            "HOLDS" => Outcome::refused(format!("{} holds {} entries now", plan.consumer, part(1))),
-            _ => Outcome::refused(format!("{} is not a consumer of this group any more", plan.consumer)),
+        answer.map_or_else(Outcome::refused, Outcome::Done)
+    }
+
+    /// After a lost link: what a new connection finds.
+    async fn found(&self, ask: &dyn Asked, scripted: &dyn Scripted) -> String {
+        let Ok(mut link) = Link::connect(self.target, self.clock).await else {
+            return "the server could not be asked again".to_owned();
+        };
+        match Planner::new(&mut link, self.active_ms).facts(ask.key(), ask.group()).await {
+            Ok(facts) => scripted.found(Ok(&facts)),
+            Err(NoPlan::Impossible(why)) => scripted.found(Err(&why)),
+            Err(NoPlan::Lost(_)) => "the server could not be asked again".to_owned(),
         }
     }
 }

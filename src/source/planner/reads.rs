@@ -1,14 +1,15 @@
 //! The reads that plans are made from. A refused read is an error in words, never an empty answer: a preview that counts nothing would
 //! be untrue.
 
-use super::{MOST_BETWEEN, Planner};
+use super::{MOST_BETWEEN, NoPlan, Planner};
 use crate::{
     core::{
+        action::{Facts, at_least},
         command::Argv,
         id::EntryId,
-        model::{ConsumerFacts, GroupFacts, PendingRow, StreamFacts},
+        lag::Count,
+        model::{PendingRow, StreamFacts},
         name::Name,
-        plan::at_least,
         sample::{Fault, GroupRequest, PageRequest, RangeRequest, Request, StreamRequest},
     },
     source::{LinkFault, Source, commands, decode},
@@ -18,20 +19,12 @@ use std::collections::HashMap;
 
 /// Entries fetched by one XRANGE of a preview, at most.
 const RANGE: usize = 500;
+/// Entries past the cursor that are counted before a group is deleted: more are as good a reason not to.
+const MOST_WAITING: usize = 100;
 /// Payloads come along, so a reply stays below about this, in bytes.
 const REPLY_BYTES: u64 = 1 << 20;
 /// And a whole preview below about this.
 const PREVIEW_BYTES: u64 = 256 << 20;
-
-/// Stream, group and consumers at one moment.
-pub(super) struct Facts {
-    pub(super) stream: StreamFacts,
-    pub(super) group: GroupFacts,
-    pub(super) pending: i64,
-    pub(super) consumers: Vec<ConsumerFacts>,
-    /// The server's clock; `None` where TIME is forbidden.
-    pub(super) now_ms: Option<i64>,
-}
 
 impl Planner<'_> {
     /// Entries of one reply.
@@ -65,12 +58,7 @@ impl Planner<'_> {
     }
 
     /// The pending rows of these ids, as they are now.
-    pub(super) async fn rows(
-        &mut self,
-        key: &Name,
-        group: &Name,
-        ids: &[EntryId],
-    ) -> Result<Result<Vec<PendingRow>, String>, LinkFault> {
+    pub(super) async fn rows(&mut self, key: &Name, group: &Name, ids: &[EntryId]) -> Result<Vec<PendingRow>, NoPlan> {
         let mut rows = Vec::new();
         for chunk in ids.chunks(500) {
             let one = |id: &EntryId| PageRequest { from: *id, to: *id, count: 1, consumer: None };
@@ -79,42 +67,62 @@ impl Planner<'_> {
             for reply in &replies {
                 match decode::pending(reply) {
                     Ok(found) => rows.extend(found),
-                    Err(fault) => return Ok(Err(said(key, group, fault))),
+                    Err(fault) => return Err(impossible(key, group, fault)),
                 }
             }
         }
-        Ok(Ok(rows))
+        Ok(rows)
     }
 
     /// The facts, or a sentence why there is nothing to act on.
-    pub(super) async fn facts(&mut self, key: &Name, group: &Name) -> Result<Result<Facts, String>, LinkFault> {
+    pub(in crate::source) async fn facts(&mut self, key: &Name, group: &Name) -> Result<Facts, NoPlan> {
         let details = GroupRequest { name: group.clone(), consumers: true, summary: false, pages: Vec::new() };
         let stream = StreamRequest { key: key.clone(), facts: true, groups: vec![details], ranges: Vec::new() };
         let sample = self.link.sample(&Request { streams: vec![stream], server: true, ..Request::default() }).await?;
-        let Some(one) = sample.streams.into_iter().next() else {
-            return Ok(Err("the server did not answer".to_owned()));
+        let Some(found) = sample.streams.into_iter().next() else {
+            return Err(NoPlan::Impossible("the server did not answer".to_owned()));
         };
-        let words = |fault| said(key, group, fault);
-        let (stream, groups) = match (one.facts, one.groups) {
-            (Ok(stream), Ok(groups)) => (stream, groups),
-            (Err(fault), _) | (_, Err(fault)) => return Ok(Err(words(fault))),
-        };
+        let fault = |fault| impossible(key, group, fault);
+        let (stream, groups) = (found.facts.map_err(fault)?, found.groups.map_err(fault)?);
         self.entry_bytes = (stream.reply_bytes / 2).max(100);
-        let Some(found) = groups.into_iter().find(|one| one.name == *group) else {
-            return Ok(Err(format!("{key} has no group {group}")));
+        let Some(state) = groups.into_iter().find(|state| state.name == *group) else {
+            return Err(NoPlan::Impossible(format!("{key} has no group {group}")));
         };
-        let Some(pending) = found.pending.value() else {
-            return Ok(Err(format!(
+        let Some(pending) = state.pending.value() else {
+            return Err(NoPlan::Impossible(format!(
                 "the server's count of pending entries of {group} cannot be true: nothing is planned on it"
             )));
         };
-        let consumers = one.details.into_iter().next().and_then(|detail| detail.consumers);
-        let consumers = match consumers {
-            Some(Ok(consumers)) => consumers,
-            Some(Err(fault)) => return Ok(Err(words(fault))),
-            None => Vec::new(),
-        };
-        Ok(Ok(Facts { stream, group: found, pending, consumers, now_ms: sample.time_ms }))
+        let consumers = found.details.into_iter().next().and_then(|detail| detail.consumers);
+        let consumers = consumers.unwrap_or(Ok(Vec::new())).map_err(fault)?;
+        Ok(Facts {
+            server: self.link.server().clone(),
+            stream,
+            group: state,
+            pending,
+            consumers,
+            now_ms: sample.time_ms,
+            blocked_readers: None,
+            waiting: None,
+            may_eval: true,
+            active_ms: self.active_ms,
+        })
+    }
+
+    /// The facts, whether scripts are allowed, how many readers are blocked, and a bounded count of what waits.
+    pub(super) async fn facts_and_readers(&mut self, key: &Name, group: &Name) -> Result<Facts, NoPlan> {
+        let mut facts = self.facts(key, group).await?;
+        facts.may_eval = self.may_eval().await?;
+        let (replies, _) = self.link.send(&[commands::plain("CLIENT LIST")]).await?;
+        facts.blocked_readers = replies.first().and_then(decode::blocked_readers);
+        if let Some(from) = facts.group.cursor.next() {
+            let count = self.step().min(MOST_WAITING);
+            // where entries must not be read, the counters alone tell
+            if let Ok(found) = self.range(key, RangeRequest { from, count, backward: false }).await {
+                facts.waiting = Some(Count { entries: found.len() as i64, complete: found.len() < count });
+            }
+        }
+        Ok(facts)
     }
 
     /// Entries pending in a group now; `None` when there is no such group.
@@ -122,7 +130,11 @@ impl Planner<'_> {
     /// # Errors
     /// When the server is lost.
     pub async fn pending(&mut self, key: &Name, group: &Name) -> Result<Option<i64>, LinkFault> {
-        Ok(self.facts(key, group).await?.ok().map(|facts| facts.pending))
+        match self.facts(key, group).await {
+            Ok(facts) => Ok(Some(facts.pending)),
+            Err(NoPlan::Impossible(_)) => Ok(None),
+            Err(NoPlan::Lost(fault)) => Err(fault),
+        }
     }
 
     /// A refused page is no empty one: a preview that counts nothing would be untrue.
@@ -131,9 +143,9 @@ impl Planner<'_> {
         key: &Name,
         group: &Name,
         page: &PageRequest,
-    ) -> Result<Result<Vec<PendingRow>, String>, LinkFault> {
+    ) -> Result<Vec<PendingRow>, NoPlan> {
         let (replies, _) = self.link.send(&[commands::xpending_page(key, group, page)]).await?;
-        Ok(decode::pending(replies.first().unwrap_or(&Value::Nil)).map_err(|fault| said(key, group, fault)))
+        decode::pending(replies.first().unwrap_or(&Value::Nil)).map_err(|fault| impossible(key, group, fault))
     }
 
     /// Which of these ids are in the stream. Those below the first entry are gone; those past the largest id ever deleted, and not past
@@ -174,35 +186,28 @@ impl Planner<'_> {
         key: &Name,
         after: EntryId,
         up_to: EntryId,
-    ) -> Result<Result<(Vec<EntryId>, bool), String>, LinkFault> {
+    ) -> Result<(Vec<EntryId>, bool), NoPlan> {
         let mut ids: Vec<EntryId> = Vec::new();
         let mut from = after.next();
         while let Some(start) = from {
             let count = self.step();
             let range = RangeRequest { from: start, count, backward: false };
-            let found = match self.range(key, range).await? {
-                Ok(found) => found,
-                Err(why) => return Ok(Err(why)),
-            };
+            let found = self.range(key, range).await?;
             let full = found.len() == count;
             from = found.last().filter(|last| full && **last < up_to).and_then(|last| last.next());
             ids.extend(found.into_iter().filter(|id| *id <= up_to));
             if ids.len() >= self.most(MOST_BETWEEN) {
-                return Ok(Ok((ids, from.is_none())));
+                return Ok((ids, from.is_none()));
             }
         }
-        Ok(Ok((ids, true)))
+        Ok((ids, true))
     }
 
     /// A refused range is no empty one, as with [`Planner::page`].
-    pub(super) async fn range(
-        &mut self,
-        key: &Name,
-        range: RangeRequest,
-    ) -> Result<Result<Vec<EntryId>, String>, LinkFault> {
+    pub(super) async fn range(&mut self, key: &Name, range: RangeRequest) -> Result<Vec<EntryId>, NoPlan> {
         let (replies, _) = self.link.send(&[commands::xrange(key, &range)]).await?;
         let found = decode::range_ids(replies.first().unwrap_or(&Value::Nil), range.backward);
-        Ok(found.map(|found| found.ids).map_err(|fault| said(key, &Name::default(), fault)))
+        found.map(|found| found.ids).map_err(|fault| impossible(key, &Name::default(), fault))
     }
 
     /// The entry that is `n` entries on from an id (or back, that id counting as the first), or the last one there is: payloads
@@ -213,14 +218,11 @@ impl Planner<'_> {
         from: EntryId,
         n: usize,
         backward: bool,
-    ) -> Result<Result<(Option<EntryId>, bool), String>, LinkFault> {
+    ) -> Result<(Option<EntryId>, bool), NoPlan> {
         let (mut start, mut left, mut last) = (Some(from), n, None);
         while let (Some(from), true) = (start, left > 0) {
             let count = left.min(self.step());
-            let mut found = match self.range(key, RangeRequest { from, count, backward }).await? {
-                Ok(found) => found,
-                Err(why) => return Ok(Err(why)),
-            };
+            let mut found = self.range(key, RangeRequest { from, count, backward }).await?;
             if backward {
                 found.reverse();
             }
@@ -229,7 +231,7 @@ impl Planner<'_> {
             let full = found.len() == count;
             start = found.last().filter(|_| full).and_then(|id| if backward { id.previous() } else { id.next() });
         }
-        Ok(Ok((last, left == 0)))
+        Ok((last, left == 0))
     }
 
     /// Whether scripts are allowed: one that does nothing is tried.
@@ -241,9 +243,9 @@ impl Planner<'_> {
     }
 }
 
-/// What the server said, as a sentence.
-fn said(key: &Name, group: &Name, fault: Fault) -> String {
-    match fault {
+/// Why there can be no plan, from what the server answered.
+fn impossible(key: &Name, group: &Name, fault: Fault) -> NoPlan {
+    NoPlan::Impossible(match fault {
         Fault::Missing => format!("there is no stream {key}"),
         Fault::WrongType => format!("{key} is not a stream"),
         Fault::NoGroup => format!("{key} has no group {group}"),
@@ -252,5 +254,5 @@ fn said(key: &Name, group: &Name, fault: Fault) -> String {
             format!("slot {slot} is moving to node {node}: plan again when it is there")
         }
         Fault::Denied(text) | Fault::Other(text) | Fault::Away(text) => text,
-    }
+    })
 }

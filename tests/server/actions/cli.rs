@@ -326,7 +326,7 @@ fn the_text_says_what_would_happen_and_how_it_is_done() {
     assert_eq!((code, err.as_str()), (0, ""));
     assert!(
         out.starts_with(
-            "3 entries idle for 5 min or longer would move to b\nids 1-0 to 4-0\nfrom a: 3, the oldest idle for 15 min"
+            "3 entries idle for 5 min or longer would move to b\n  ids 1-0 to 4-0\n  3 from a, the oldest idle for 15 min"
         ),
         "{out}"
     );
@@ -337,9 +337,7 @@ fn the_text_says_what_would_happen_and_how_it_is_done() {
     assert!(out.ends_with("XAUTOCLAIM k g b 300000 0-0 COUNT 100 JUSTID\n"), "{out}");
     let (_, out, _) = shell.run(&["seek", "k", "g", "--to", "0"]);
     assert!(
-        out.starts_with(
-            "the cursor would go from 4-0 to 0-0\nback: 4 entries would be delivered again, 1 of them acked"
-        ),
+        out.starts_with("the cursor would go from 4-0 to 0-0\n4 entries would be delivered again: 1 acknowledged"),
         "{out}"
     );
     let (code, out, _) = shell.run(&["seek", "k", "g", "--to", "0", "--execute", "--confirm", "g"]);

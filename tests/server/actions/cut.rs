@@ -1,8 +1,8 @@
 //! A connection that breaks around a write: what became of it is unknown, is read back, and is never sent again.
 
 use pelwatch::core::{
+    action::{Plan, claim::Way, marked::What, seek::Place},
     outcome::Outcome,
-    plan::{Plan, claim::Way, entries::What, seek::Place},
 };
 
 use super::{
@@ -70,7 +70,7 @@ const CASES: [Case; 7] = [
         name: "XACK",
         word: "XACK",
         calls: "xack",
-        plan: |desk| Plan::Entries(desk.entries(vec![id("1-0"), id("3-0")], What::Acknowledge)),
+        plan: |desk| Plan::Marked(desk.entries(vec![id("1-0"), id("3-0")], What::Acknowledge)),
         done: "of 2 entries, 0 are pending still",
         not: "of 2 entries, 2 are pending still",
     },
@@ -78,7 +78,7 @@ const CASES: [Case; 7] = [
         name: "XCLAIM of marked entries",
         word: "XCLAIM",
         calls: "xclaim",
-        plan: |desk| Plan::Entries(desk.entries(vec![id("1-0"), id("3-0")], What::MoveTo("b".into()))),
+        plan: |desk| Plan::Marked(desk.entries(vec![id("1-0"), id("3-0")], What::MoveTo("b".into()))),
         done: "of 2 entries, b holds 2 now",
         not: "of 2 entries, b holds 0 now",
     },
@@ -101,8 +101,8 @@ const CASES: [Case; 7] = [
             let done = desk.done(&Plan::Claim(claim.clone()));
             desk.way_back(&claim, &done)
         },
-        done: "of 1 entries, b holds 0 now",
-        not: "of 1 entries, b holds 1 now",
+        done: "of 1 entry, b holds 0 now",
+        not: "of 1 entry, b holds 1 now",
     },
 ];
 

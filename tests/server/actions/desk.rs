@@ -5,18 +5,20 @@ use std::{collections::BTreeMap, path::Path};
 use pelwatch::{
     clock::Clock,
     core::{
+        action::{
+            Ask, Plan,
+            claim::{ClaimAsk, ClaimPlan},
+            delete_consumer::DeleteConsumerAsk,
+            delete_group::{DeleteGroupAsk, DeleteGroupPlan},
+            give_back::GiveBackAsk,
+            marked::{MarkedAsk, MarkedPlan, What},
+            seek::{Place, SeekAsk, SeekPlan},
+        },
         id::EntryId,
         name::Name,
         outcome::{Done, Outcome},
-        plan::{
-            Ask, Plan,
-            claim::{ClaimAsk, ClaimPlan},
-            entries::{EntriesAsk, EntriesPlan, What},
-            seek::{Place, SeekAsk, SeekPlan},
-            undo::UndoAsk,
-        },
     },
-    source::{Executor, Link, LinkFault, Planner, Progress, Stop, Target, target::Parts},
+    source::{Executor, Link, NoPlan, Planner, Progress, Stop, Target, target::Parts},
 };
 use redis::Value;
 use tokio::runtime::{Builder, Runtime};
@@ -49,7 +51,7 @@ impl Desk {
         Self { runtime, link, target, clock }
     }
 
-    pub fn try_plan(&mut self, ask: Ask) -> Result<Plan, LinkFault> {
+    pub fn try_plan(&mut self, ask: Ask) -> Result<Plan, NoPlan> {
         self.runtime.block_on(Planner::new(&mut self.link, ACTIVE_MS).plan(ask))
     }
 
@@ -72,19 +74,29 @@ impl Desk {
         plan
     }
 
-    pub fn entries(&mut self, ids: Vec<EntryId>, what: What) -> EntriesPlan {
-        let ask = EntriesAsk { key: "k".into(), group: "g".into(), ids, what };
-        let Plan::Entries(plan) = self.plan(Ask::Entries(ask)) else { unreachable!() };
+    pub fn entries(&mut self, ids: Vec<EntryId>, what: What) -> MarkedPlan {
+        let ask = MarkedAsk { key: "k".into(), group: "g".into(), ids, what };
+        let Plan::Marked(plan) = self.plan(Ask::Marked(ask)) else { unreachable!() };
         plan
     }
 
     pub fn delete(&mut self, consumer: &str) -> Plan {
-        self.plan(Ask::Consumer { key: "k".into(), group: "g".into(), consumer: consumer.into() })
+        self.plan(Ask::DeleteConsumer(DeleteConsumerAsk {
+            key: "k".into(),
+            group: "g".into(),
+            consumer: consumer.into(),
+        }))
+    }
+
+    pub fn delete_group(&mut self, in_use: bool) -> DeleteGroupPlan {
+        let ask = DeleteGroupAsk { key: "k".into(), group: "g".into(), in_use };
+        let Plan::DeleteGroup(plan) = self.plan(Ask::DeleteGroup(ask)) else { unreachable!() };
+        plan
     }
 
     /// The way back of a claim, at once.
     pub fn way_back(&mut self, claim: &ClaimPlan, done: &Done) -> Plan {
-        self.plan(Ask::Undo(UndoAsk { claim: claim.ask.clone(), moved: done.moved.clone(), passed_ms: 0 }))
+        self.plan(Ask::GiveBack(GiveBackAsk { claim: claim.ask.clone(), moved: done.moved.clone(), passed_ms: 0 }))
     }
 
     pub fn run(&mut self, plan: &Plan) -> Outcome {
@@ -102,6 +114,19 @@ impl Desk {
         match self.run(plan) {
             Outcome::Done(done) => done,
             other => panic!("{}: {} (plan: {plan:?})", other.word(), other.text()),
+        }
+    }
+
+    /// Asks for a plan of which nothing may be written and runs it all the same. Gives the words, and whether they were said before
+    /// it was run.
+    #[track_caller]
+    pub fn refusal(&mut self, ask: Ask) -> (String, bool) {
+        match self.try_plan(ask) {
+            Err(why) => (why.to_string(), true),
+            Ok(plan) => {
+                let beforehand = plan.refused().is_some();
+                (self.refused(&plan), beforehand)
+            }
         }
     }
 

@@ -4,8 +4,12 @@ use std::cell::Cell;
 
 use pelwatch::{
     core::{
+        action::{
+            Ask, Plan,
+            claim::ClaimAsk,
+            give_back::{self, GiveBackAsk},
+        },
         outcome::Outcome,
-        plan::{Ask, Plan, claim::ClaimAsk, undo, undo::UndoAsk},
     },
     source::Stop,
 };
@@ -73,9 +77,9 @@ fn a_large_claim_that_is_stopped_tells_exactly_what_was_done() {
         // the plan of the way back sees what is still held, and does not take for ever
         let mut moved = done.moved;
         moved.truncate(5000);
-        let ask = UndoAsk { claim: plan.ask.clone(), moved, passed_ms: 0 };
-        let back = desk.plan(Ask::Undo(ask));
-        assert_eq!(back.commands().len(), 5000);
+        let ask = GiveBackAsk { claim: plan.ask.clone(), moved, passed_ms: 0 };
+        let back = desk.plan(Ask::GiveBack(ask));
+        assert_eq!(back.detail().commands().len(), 5000);
         assert_eq!(desk.done(&back).claimed, 5000);
         assert_eq!(held_by(&server, "b"), many / 2 - 5000);
     }
@@ -99,8 +103,8 @@ fn the_plan_of_a_large_way_back_looks_at_each_entry_once() {
     };
     let moved = (0..MANY as u64).map(|ms| row(ms, "a")).collect();
     let now: Vec<PendingRow> = (0..MANY as u64).rev().map(|ms| row(ms, "b")).collect();
-    let ask = UndoAsk { claim: ClaimAsk { ..claim_for("b", 0) }, moved, passed_ms: 0 };
-    let plan = undo::plan(ask, &ServerFacts::default(), &[], &now, 0);
+    let ask = GiveBackAsk { claim: ClaimAsk { ..claim_for("b", 0) }, moved, passed_ms: 0 };
+    let plan = give_back::plan(ask, &ServerFacts::default(), &[], &now, 0);
     assert_eq!(plan.rows.len() as i64, MANY);
 }
 

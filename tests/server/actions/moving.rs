@@ -8,12 +8,12 @@ use std::{
 
 use pelwatch::{
     core::{
-        id::EntryId,
-        outcome::{Outcome, Refusal},
-        plan::{
+        action::{
             Plan,
             seek::{Direction, Guard, Place},
         },
+        id::EntryId,
+        outcome::{Outcome, Refusal},
     },
     source::target::Parts,
 };

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use pelwatch::core::{
-    id::EntryId,
-    name::Name,
-    plan::{
+    action::{
         Plan,
         claim::{ClaimPlan, Way},
-        entries::What,
+        marked::What,
         seek::{Direction, Place},
     },
+    id::EntryId,
+    name::Name,
 };
 
 use super::desk::{Desk, Held, claim_for, cursor, entries, holdings, id, pending, read_on, state};
@@ -261,7 +261,7 @@ fn marked_entries_go_where_the_preview_says_or_off_the_list() {
         let expected: Vec<EntryId> =
             marked.iter().filter(|at| before.contains_key(at)).filter(movable).copied().collect();
         assert_eq!(meant, expected);
-        let whole = Plan::Entries(plan);
+        let whole = Plan::Marked(plan);
         if meant.is_empty() {
             let untouched = state(server);
             desk.refused(&whole);
@@ -295,7 +295,7 @@ fn a_consumer_is_deleted_only_while_it_holds_nothing() {
             assert!(plan.refused().unwrap().contains("holds"), "{:?}", plan.refused());
             desk.refused(&plan);
         } else {
-            assert!(desk.done(&plan).deleted);
+            assert!(desk.done(&plan).deleted.is_some());
         }
         assert_eq!(super::desk::consumers(server).contains(&name.to_owned()), holds);
         assert_eq!(holdings(server), untouched);

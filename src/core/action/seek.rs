@@ -1,130 +1,21 @@
 //! Moving a group's cursor: which entries come again, or are never given to it.
 
-use super::{Counted, Warning, server_refusal, warning};
+pub use super::place::Place;
+use super::{
+    Ask, Asked, Counted, Form, Plan, Planned, PreviewLine, Warning, Weight, form::Field, note, object, server_refusal,
+    warning,
+};
 use crate::core::{
     command::Argv,
     id::EntryId,
+    json,
     model::{ConsumerFacts, GroupFacts, PendingRow, ServerFacts, StreamFacts},
     name::Name,
+    outcome::Done,
     time::age_words,
+    words::count,
 };
-
-/// Where to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// An id.
-    Id(EntryId),
-    /// `$`: after the last id ever given out.
-    End,
-    /// So many entries on.
-    Forward(usize),
-    /// So many entries back.
-    Back(usize),
-    /// Before the entries of so many milliseconds ago.
-    Ago(i64),
-    /// Before the entries of this time, milliseconds since 1970.
-    Time(i64),
-}
-
-impl Place {
-    /// Reads `$`, `0`, an id, `+3`, `-3`, `10m-ago` or `10m ago`, or an RFC 3339 time.
-    ///
-    /// # Errors
-    /// A sentence that says what is understood.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let text = text.trim();
-        let count = |digits: &str| digits.parse::<usize>().ok().filter(|_| digits.bytes().all(|b| b.is_ascii_digit()));
-        if text == "$" {
-            return Ok(Self::End);
-        }
-        if let Some(n) = text.strip_prefix('+').and_then(count) {
-            return Ok(Self::Forward(n));
-        }
-        if let Some(n) = text.strip_prefix('-').and_then(count) {
-            return Ok(Self::Back(n));
-        }
-        if let Some(id) = EntryId::parse(text.as_bytes()) {
-            return Ok(Self::Id(id));
-        }
-        if let Some(ms) = text.strip_suffix("-ago").or_else(|| text.strip_suffix(" ago")).and_then(duration_ms) {
-            return Ok(Self::Ago(ms));
-        }
-        if let Some(ms) = rfc3339_ms(text) {
-            return Ok(Self::Time(ms));
-        }
-        Err("give an id, $, 0, +N or -N entries, a time such as 10m-ago, or 2026-11-30T12:00:00Z".to_owned())
-    }
-}
-
-/// `90s`, `10m`, `2h30m`, `1d` in milliseconds.
-fn duration_ms(text: &str) -> Option<i64> {
-    let mut total: i64 = 0;
-    let mut rest = text.trim();
-    if rest.is_empty() {
-        return None;
-    }
-    while !rest.is_empty() {
-        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        let number: i64 = rest.get(..digits)?.parse().ok()?;
-        rest = &rest[digits..];
-        let unit = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
-        let factor = match &rest[..unit] {
-            "ms" => 1,
-            "s" | "sec" => 1000,
-            "m" | "min" => 60_000,
-            "h" => 3_600_000,
-            "d" => 86_400_000,
-            _ => return None,
-        };
-        total = total.checked_add(number.checked_mul(factor)?)?;
-        rest = rest[unit..].trim_start();
-    }
-    Some(total)
-}
-
-/// `2026-11-30T12:00:00[.123](Z|+01:00)` in milliseconds since 1970.
-fn rfc3339_ms(text: &str) -> Option<i64> {
-    let number = |range: std::ops::Range<usize>| -> Option<i64> {
-        let part = text.get(range)?;
-        part.bytes().all(|b| b.is_ascii_digit()).then(|| part.parse().ok())?
-    };
-    let bytes = text.as_bytes();
-    let marks = [(4, b'-'), (7, b'-'), (13, b':'), (16, b':')];
-    if bytes.len() < 20
-        || marks.iter().any(|(at, mark)| bytes[*at] != *mark)
-        || !matches!(bytes[10], b'T' | b't' | b' ')
-    {
-        return None;
-    }
-    let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
-    let (hour, minute, second) = (number(11..13)?, number(14..16)?, number(17..19)?);
-    if !(1..=12).contains(&month) || !(1..=31).contains(&day) || hour > 23 || minute > 59 || second > 60 {
-        return None;
-    }
-    let mut rest = text.get(19..)?;
-    let mut ms = 0;
-    if let Some(fraction) = rest.strip_prefix('.') {
-        let digits = fraction.bytes().take_while(u8::is_ascii_digit).count();
-        let padded: String = fraction.get(..digits.min(3))?.chars().chain("000".chars()).take(3).collect();
-        ms = padded.parse().ok().filter(|_| digits > 0)?;
-        rest = fraction.get(digits..)?;
-    }
-    let offset_minutes = match rest {
-        "Z" | "z" => 0,
-        _ => {
-            let sign = if rest.starts_with('-') { -1 } else { 1 };
-            let (hours, minutes) = rest.strip_prefix(['+', '-'])?.split_once(':')?;
-            sign * (hours.parse::<i64>().ok()? * 60 + minutes.parse::<i64>().ok()?)
-        }
-    };
-    // days from civil, years beginning in March so that leap days fall at their end
-    let y = if month <= 2 { year - 1 } else { year };
-    let era = y.div_euclid(400);
-    let year_of_era = y.rem_euclid(400);
-    let day_of_year = (153 * (month + if month > 2 { -3 } else { 9 }) + 2) / 5 + day - 1;
-    let days = era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468;
-    Some(((days * 24 + hour) * 60 + minute - offset_minutes) * 60_000 + second * 1000 + ms)
-}
+use serde_json::{Map, Value, json};
 
 /// What is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -255,33 +146,9 @@ fn setid(ask: &SeekAsk, id: EntryId) -> Argv {
     Argv::of(&[b"XGROUP", b"SETID", ask.key.bytes(), ask.group.bytes(), id.as_bytes()])
 }
 
-/// A plan that cannot be: the stream or the group is not there, or the target cannot be found.
-pub fn impossible(ask: SeekAsk, why: String) -> SeekPlan {
-    let (command, undo) = (setid(&ask, EntryId::MIN), setid(&ask, EntryId::MIN));
-    SeekPlan {
-        ask,
-        cursor: EntryId::MIN,
-        target: EntryId::MIN,
-        direction: Direction::None,
-        skipped: Counted::exact(0),
-        skipped_span: None,
-        redelivered: Counted::exact(0),
-        redelivered_pending: 0,
-        pending_untouched: 0,
-        acked_sure: false,
-        warnings: Vec::new(),
-        refused: Some(why),
-        command,
-        undo,
-        guard: Guard::Eval,
-        end: EntryId::MIN,
-        accept_up_to: None,
-    }
-}
-
 impl SeekPlan {
     /// The way back to a cursor: that of the preview, or where the guard found it while it was moving.
-    pub fn way_back(&self, cursor: EntryId) -> Argv {
+    pub fn back_to(&self, cursor: EntryId) -> Argv {
         setid(&self.ask, cursor)
     }
 
@@ -376,8 +243,10 @@ fn warnings(plan: &SeekPlan, facts: &SeekFacts) -> Vec<Warning> {
     }
     let ahead = facts.pending_between.len();
     if plan.direction == Direction::Forward && ahead > 0 {
-        let text =
-            format!("{ahead} entries between are pending already, ahead of the cursor: they stay with their consumers");
+        let text = format!(
+            "{} between already pending, ahead of the cursor: they stay with their consumers",
+            count(ahead as i64, "entry is", "entries are")
+        );
         out.push(warning("pending-ahead", text));
     }
     if plan.target > facts.stream.last_generated {
@@ -389,7 +258,7 @@ fn warnings(plan: &SeekPlan, facts: &SeekFacts) -> Vec<Warning> {
     }
     if plan.direction == Direction::Back && plan.redelivered.value > 0 {
         let text = "readers that are blocked now are not woken by this: they get the entries after the next XADD or their time-out";
-        out.push(warning("readers-blocked", text));
+        out.push(note("readers-blocked", text));
     }
     if plan.guard == Guard::Reread {
         let text = "EVAL is not allowed: the cursor is only read once more directly before, so a reader may move it in between";
@@ -447,29 +316,119 @@ end
 return {'NOGROUP', ''}
 ";
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+impl Asked for SeekAsk {
+    fn key(&self) -> &Name {
+        &self.key
+    }
 
-    #[test]
-    fn places_are_read_as_people_write_them() {
-        let table = [
-            ("$", Ok(Place::End)),
-            ("0", Ok(Place::Id(EntryId::MIN))),
-            ("5-3", Ok(Place::Id(EntryId::new(5, 3)))),
-            ("+2", Ok(Place::Forward(2))),
-            ("-2", Ok(Place::Back(2))),
-            ("10m-ago", Ok(Place::Ago(600_000))),
-            ("1h30m ago", Ok(Place::Ago(5_400_000))),
-            ("1970-01-01T00:00:01Z", Ok(Place::Time(1000))),
-            ("2026-11-30T12:00:00.5+01:00", Ok(Place::Time(1_796_036_400_500))),
-            ("2000-02-29T00:00:00Z", Ok(Place::Time(951_782_400_000))),
-        ];
-        for (text, place) in table {
-            assert_eq!(Place::parse(text), place, "{text}");
+    fn group(&self) -> &Name {
+        &self.group
+    }
+
+    fn name(&self) -> &'static str {
+        "seek"
+    }
+
+    fn title(&self) -> String {
+        "Move the cursor".to_owned()
+    }
+
+    fn fields(&self) -> &'static [Field] {
+        &[Field::Place]
+    }
+
+    fn filled(&self, form: &Form) -> Result<Ask, String> {
+        Ok(Ask::Seek(Self { place: Place::parse(&form.place)?, ..self.clone() }))
+    }
+}
+
+impl Planned for SeekPlan {
+    fn ask(&self) -> Ask {
+        Ask::Seek(self.ask.clone())
+    }
+
+    fn refused(&self) -> Option<&str> {
+        self.refused.as_deref()
+    }
+
+    fn refuse(&mut self, why: String) {
+        self.refused = Some(why);
+    }
+
+    fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    fn commands(&self) -> Vec<Argv> {
+        vec![self.command.clone()]
+    }
+
+    fn preview(&self) -> Vec<PreviewLine> {
+        let from = format!("the cursor would go from {} to ", self.cursor);
+        let mut lines = vec![PreviewLine::new(Weight::Plain, from).then(Weight::Accent, self.target.to_string())];
+        match self.direction {
+            Direction::Back => {
+                let or_never = if self.acked_sure { "" } else { " or never delivered" };
+                let acked = self.redelivered.value - self.redelivered_pending;
+                let again = self.redelivered.of("entry", "entries");
+                let what = format!(
+                    " would be delivered again: {acked} acknowledged{or_never} (processed again), {} pending (to the new reader, delivery \
+                     count reset)",
+                    self.redelivered_pending
+                );
+                lines.push(PreviewLine::new(Weight::Number, again).then(Weight::Plain, what));
+            }
+            Direction::Forward => {
+                let ids = self.skipped_span.map_or(String::new(), |(first, last)| format!(", {first} to {last}"));
+                let skipped = self.skipped.of("unread entry", "unread entries");
+                let what = format!(" would be lost to this group{ids}");
+                lines.push(PreviewLine::new(Weight::Loud, skipped).then(Weight::Plain, what));
+            }
+            Direction::None => lines.push(PreviewLine::new(Weight::Quiet, "the cursor is there already")),
         }
-        for bad in ["", "ago", "-", "+", "5-", "10x-ago", "2026-13-01T00:00:00Z", "tomorrow", "-ago"] {
-            assert!(Place::parse(bad).is_err(), "{bad}");
-        }
+        let rest = count(self.pending_untouched, "pending entry", "pending entries");
+        lines.push(PreviewLine::new(Weight::Quiet, format!("{rest} and all other groups stay as they are")));
+        lines
+    }
+
+    fn before(&self) -> Value {
+        json!({"cursor": self.cursor.to_string(), "target": self.target.to_string()})
+    }
+
+    fn json(&self) -> Map<String, Value> {
+        let mut skipped = self.skipped.json();
+        skipped["first_id"] = json!(self.skipped_span.map(|(first, _)| first.to_string()));
+        skipped["last_id"] = json!(self.skipped_span.map(|(_, last)| last.to_string()));
+        let mut redelivered = self.redelivered.json();
+        redelivered["acked"] = json!(self.redelivered.value - self.redelivered_pending);
+        redelivered["pending"] = json!(self.redelivered_pending);
+        redelivered["acked_sure"] = json!(self.acked_sure);
+        object(json!({
+            "cursor": self.cursor.to_string(),
+            "target": self.target.to_string(),
+            "direction": self.direction.word(),
+            "skipped": skipped,
+            "redelivered": redelivered,
+            "pending_untouched": self.pending_untouched,
+            "entries_read": null,
+            "command": json::argv(&self.command),
+            "undo": json::argv(&self.undo),
+            "guard": self.guard.word(),
+        }))
+    }
+
+    fn outcome_json(&self, done: &Done) -> Map<String, Value> {
+        object(json!({"cursor": done.cursor.map(|id| id.to_string())}))
+    }
+
+    fn way_back(&self, done: &Done, _passed_ms: i64) -> Option<Ask> {
+        let place = Place::Id(done.cursor_before.unwrap_or(self.cursor));
+        Some(Ask::Seek(SeekAsk { place, beyond_end: false, ..self.ask.clone() }))
+    }
+}
+
+impl From<SeekPlan> for Plan {
+    fn from(plan: SeekPlan) -> Self {
+        Self::Seek(plan)
     }
 }

@@ -1,14 +1,21 @@
 //! Claiming: pending entries that were idle for long change hands. XAUTOCLAIM where there is one; XCLAIM of listed ids
 //! before 6.2, and where only one consumer's entries are meant, which XAUTOCLAIM cannot tell apart.
 
-use super::{Counted, Warning, at_least, server_refusal, warning};
+use super::{
+    Ask, Asked, Counted, Form, Plan, Planned, PreviewLine, Warning, Weight, at_least, form::Field,
+    give_back::GiveBackAsk, note, object, server_refusal, warning,
+};
 use crate::core::{
     command::Argv,
     id::EntryId,
+    json,
     model::{ConsumerFacts, PendingRow, ServerFacts},
     name::Name,
+    outcome::Done,
     time::age_words,
+    words::entries,
 };
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 /// What is asked for.
@@ -35,6 +42,9 @@ pub struct ClaimAsk {
 /// Entries that one XAUTOCLAIM or XCLAIM takes at most: the server is blocked for ten times that many look-ups.
 pub const BATCH: usize = 100;
 
+/// Former owners named in the preview.
+const HOLDERS: usize = 10;
+
 /// What the plan is made from.
 pub struct ClaimFacts<'a> {
     /// Who answers.
@@ -49,8 +59,6 @@ pub struct ClaimFacts<'a> {
     pub fate: &'a dyn Fn(EntryId) -> Option<bool>,
     /// A consumer seen within this many milliseconds counts as active.
     pub active_ms: i64,
-    /// Why there is no such group, if so.
-    pub absent: Option<String>,
 }
 
 /// A former owner in the preview.
@@ -108,6 +116,33 @@ pub struct ClaimPlan {
     pub way: Way,
     /// The commands; the first stands for the batches that follow its cursor.
     pub commands: Vec<Argv>,
+}
+
+impl Asked for ClaimAsk {
+    fn key(&self) -> &Name {
+        &self.key
+    }
+
+    fn group(&self) -> &Name {
+        &self.group
+    }
+
+    fn name(&self) -> &'static str {
+        "claim"
+    }
+
+    fn title(&self) -> String {
+        "Claim idle entries".to_owned()
+    }
+
+    fn fields(&self) -> &'static [Field] {
+        &[Field::Target, Field::MinIdle, Field::Limit]
+    }
+
+    fn filled(&self, form: &Form) -> Result<Ask, String> {
+        let (target, min_idle_ms, limit) = (form.chosen_target()?, form.min_idle_ms()?, form.limit()?);
+        Ok(Ask::Claim(Self { target, min_idle_ms, limit, ..self.clone() }))
+    }
 }
 
 impl ClaimPlan {
@@ -268,15 +303,14 @@ fn warnings(plan: &ClaimPlan, facts: &ClaimFacts) -> Vec<Warning> {
         let name = holder.consumer.as_ref().map_or_else(String::new, Name::shown);
         let text = format!(
             "{name} was seen just now: it may be at work on the {} that would be taken from it",
-            holder.entries
+            entries(holder.entries)
         );
         out.push(warning("owner-active", text));
     }
     if plan.would_remove.value > 0 {
         let text = format!(
-            "{} pending entries have no payload any more and would be removed from the pending list for good, whoever holds them and \
-             whatever the min-idle is",
-            plan.would_remove.text()
+            "{} without payload would be removed from the pending list for good, whoever holds them and whatever the min-idle is",
+            plan.would_remove.of("pending entry", "pending entries")
         );
         out.push(warning("removes-payload-gone", text));
     }
@@ -290,8 +324,8 @@ fn warnings(plan: &ClaimPlan, facts: &ClaimFacts) -> Vec<Warning> {
     if !plan.restarting.is_empty() && !plan.moving.is_empty() {
         let counts = if plan.ask.justid { "" } else { ", their delivery counts go up by one" };
         let text = format!(
-            "{} that {target} holds already are claimed anew: their idle times start at 0 too{counts}",
-            plan.restarting.len()
+            "{} that {target} holds already would be claimed again: their idle times start at 0, too{counts}",
+            entries(plan.restarting.len() as i64)
         );
         out.push(warning("restarts-own", text));
     }
@@ -317,18 +351,15 @@ fn warnings(plan: &ClaimPlan, facts: &ClaimFacts) -> Vec<Warning> {
     if !plan.moving.is_empty() {
         let counts = if plan.ask.justid { "delivery counts stay" } else { "delivery counts go up by one" };
         let text = format!(
-            "{target} gets them only when it reads its own history (XREADGROUP … 0) or claims; idle times start at 0, {counts}; a former owner \
-             that still works on one will be at it twice"
+            "{target} gets them only when it reads its own history (XREADGROUP … 0) or claims; idle times start at 0, {counts}; an entry that its \
+             former owner still works on may be processed twice"
         );
-        out.push(warning("read-own-history", text));
+        out.push(note("read-own-history", text));
     }
     out
 }
 
 fn refusal(plan: &ClaimPlan, facts: &ClaimFacts) -> Option<String> {
-    if let Some(absent) = &facts.absent {
-        return Some(absent.clone());
-    }
     if let Some(refusal) = server_refusal(facts.server) {
         return Some(refusal);
     }
@@ -347,20 +378,100 @@ fn refusal(plan: &ClaimPlan, facts: &ClaimFacts) -> Option<String> {
     None
 }
 
-/// The way back: each entry to its former owner, with the idle time and the delivery count it had. Entries that nobody held
-/// cannot be given back. One command an entry, since each has its own counts.
-pub fn give_back(ask: &ClaimAsk, moved: &[PendingRow], passed_ms: i64) -> Vec<Argv> {
-    moved
-        .iter()
-        .filter_map(|row| {
-            let owner = row.owner.as_ref()?;
-            let (id, idle) = (row.id.to_string(), row.idle_ms?.saturating_add(passed_ms).to_string());
-            let count = row.deliveries.to_string();
-            let tail: [&[u8]; 5] = [b"IDLE", idle.as_bytes(), b"RETRYCOUNT", count.as_bytes(), b"JUSTID"];
-            let mut command =
-                Argv::of(&[b"XCLAIM", ask.key.bytes(), ask.group.bytes(), owner.bytes(), b"0", id.as_bytes()]);
-            command.extend(tail.map(|word| Name::new(word.to_vec())));
-            Some(command)
+impl Planned for ClaimPlan {
+    fn ask(&self) -> Ask {
+        Ask::Claim(self.ask.clone())
+    }
+
+    fn refused(&self) -> Option<&str> {
+        self.refused.as_deref()
+    }
+
+    fn refuse(&mut self, why: String) {
+        self.refused = Some(why);
+    }
+
+    fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    fn commands(&self) -> Vec<Argv> {
+        self.commands.clone()
+    }
+
+    fn preview(&self) -> Vec<PreviewLine> {
+        let idle = age_words(self.ask.min_idle_ms);
+        let text = format!(" idle for {idle} or longer would move to {}", self.ask.target);
+        let moving = self.would_move.of("entry", "entries");
+        let mut lines = vec![PreviewLine::new(Weight::Number, moving).then(Weight::Plain, text)];
+        if let Some((first, last)) = self.span() {
+            lines.push(PreviewLine::new(Weight::Quiet, format!("  ids {first} to {last}")));
+        }
+        for holder in self.from.iter().take(HOLDERS) {
+            let from = holder.consumer.as_ref().map_or("nobody (released)".to_owned(), Name::shown);
+            let idle = holder.oldest_idle_ms.map(|ms| format!(", the oldest idle for {}", age_words(ms)));
+            let text = format!("  {} from {from}{}", holder.entries, idle.unwrap_or_default());
+            let line = PreviewLine::new(Weight::Plain, text);
+            lines.push(if holder.active { line.then(Weight::Loud, "  ACTIVE NOW") } else { line });
+        }
+        if self.from.len() > HOLDERS {
+            let text = format!("  and from {} more consumers", self.from.len() - HOLDERS);
+            lines.push(PreviewLine::new(Weight::Quiet, text));
+        }
+        lines
+    }
+
+    fn rows(&self) -> &[PendingRow] {
+        &self.moving
+    }
+
+    fn before(&self) -> Value {
+        json!({
+            "would_move": self.would_move.value, "would_remove": self.would_remove.value,
+            "first_id": self.span().map(|(first, _)| first.to_string()),
+            "last_id": self.span().map(|(_, last)| last.to_string()),
         })
-        .collect()
+    }
+
+    fn json(&self) -> Map<String, Value> {
+        let holder = |holder: &Holder| {
+            json!({
+                "consumer": holder.consumer.as_ref().map(json::name),
+                "entries": holder.entries,
+                "active": holder.active,
+                "oldest_idle_ms": holder.oldest_idle_ms,
+            })
+        };
+        object(json!({
+            "target": json::name(&self.ask.target),
+            "target_exists": self.target_exists,
+            "target_active": self.target_active,
+            "min_idle_ms": self.ask.min_idle_ms,
+            "justid": self.ask.justid,
+            "would_move": self.would_move.json(),
+            "would_move_empty": self.would_move_empty,
+            "would_remove": self.would_remove.json(),
+            "from": self.from.iter().map(holder).collect::<Vec<_>>(),
+            "first_id": self.span().map(|(first, _)| first.to_string()),
+            "last_id": self.span().map(|(_, last)| last.to_string()),
+        }))
+    }
+
+    fn outcome_json(&self, done: &Done) -> Map<String, Value> {
+        object(json!({
+            "claimed": done.claimed, "removed": done.removed, "scan_complete": done.scan_complete,
+            "cursor": done.scan_cursor.map(|id| id.to_string()), "undo": [], "undo_complete": true,
+        }))
+    }
+
+    fn way_back(&self, done: &Done, passed_ms: i64) -> Option<Ask> {
+        let ask = GiveBackAsk { claim: self.ask.clone(), moved: done.moved.clone(), passed_ms };
+        (!done.moved.is_empty()).then_some(Ask::GiveBack(ask))
+    }
+}
+
+impl From<ClaimPlan> for Plan {
+    fn from(plan: ClaimPlan) -> Self {
+        Self::Claim(plan)
+    }
 }

@@ -1,14 +1,18 @@
 //! Plans without a server: what is sent, what is counted, what is refused and warned of, and the way back.
 #![allow(clippy::unwrap_used)]
 
+mod deleting;
+
 use super::{
-    Counted,
+    Ask, Asked, Counted, Facts, Planned, Scripted,
     claim::{self, BATCH, ClaimAsk, ClaimFacts, ClaimPlan},
-    consumer,
-    entries::{self, EntriesAsk, What},
+    delete_consumer::{self, DeleteConsumerAsk},
+    delete_group::{self, DeleteGroupAsk, DeleteGroupPlan},
+    form::Form,
+    give_back::{self, GiveBackAsk},
+    marked::{self, MarkedAsk, What},
     seek::{self, Direction, Guard, Place, SeekAsk, SeekFacts, SeekPlan},
     server_refusal,
-    undo::{self, UndoAsk},
 };
 use crate::core::{
     id::EntryId,
@@ -75,7 +79,6 @@ fn claim(ask: ClaimAsk, server: &ServerFacts, rows: &[PendingRow], gone: &[u64])
         complete: true,
         fate: &|at| Some(!gone.contains(&at.ms)),
         active_ms: ACTIVE_MS,
-        absent: None,
     };
     claim::plan(ask, &facts)
 }
@@ -169,7 +172,6 @@ fn what_was_not_looked_at_is_not_exact() {
             complete,
             fate: &|_| fate,
             active_ms: 0,
-            absent: None,
         };
         let plan = claim::plan(ClaimAsk { limit, ..ask() }, &facts);
         (plan.would_move.exact, plan.would_remove.exact, plan.cut)
@@ -250,14 +252,14 @@ fn when_a_claim_no_longer_is_what_was_shown() {
 #[test]
 fn what_giving_back_sends() {
     let moved = rows("1 c 400000, 2 - -, 3 a 7");
-    let commands = claim::give_back(&ask(), &moved, 50);
+    let commands = give_back::commands(&ask(), &moved, 50);
     let expected =
         ["XCLAIM k g c 0 1-0 IDLE 400050 RETRYCOUNT 3 JUSTID", "XCLAIM k g a 0 3-0 IDLE 57 RETRYCOUNT 3 JUSTID"];
     assert_eq!(commands.iter().map(ToString::to_string).collect::<Vec<_>>(), expected);
 
     let undo = |now: &str, passed_ms, server: &ServerFacts| {
-        let ask = UndoAsk { claim: ask(), moved: moved.clone(), passed_ms };
-        undo::plan(ask, server, &consumers(), &rows(now), ACTIVE_MS)
+        let ask = GiveBackAsk { claim: ask(), moved: moved.clone(), passed_ms };
+        give_back::plan(ask, server, &consumers(), &rows(now), ACTIVE_MS)
     };
     let new = server("redis", "7.4.1");
     // what the target holds since 90 ms, and what somebody else took or acknowledged
@@ -392,12 +394,11 @@ fn how_far_a_moving_cursor_is_accepted() {
 #[test]
 fn what_becomes_of_marked_entries() {
     let plan = |marked: &[u64], what: What, version: &str, gone: &[u64]| {
-        let ask =
-            EntriesAsk { key: "k".into(), group: "g".into(), ids: marked.iter().copied().map(id).collect(), what };
+        let ask = MarkedAsk { key: "k".into(), group: "g".into(), ids: marked.iter().copied().map(id).collect(), what };
         let found = rows("1 a 400, 2 - -, 4 c 300").into_iter().filter(|row| marked.contains(&row.id.ms)).collect();
-        entries::plan(ask, &server("redis", version), &consumers(), found, &|at| gone.contains(&at.ms), ACTIVE_MS)
+        marked::plan(ask, &server("redis", version), &consumers(), found, &|at| gone.contains(&at.ms), ACTIVE_MS)
     };
-    let commands = |plan: &entries::EntriesPlan| plan.commands.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let commands = |plan: &marked::MarkedPlan| plan.commands.iter().map(ToString::to_string).collect::<Vec<_>>();
     let to_b = || What::MoveTo("b".into());
 
     let hand = plan(&[1, 2, 3, 4], to_b(), "7.4.1", &[]);
@@ -419,23 +420,42 @@ fn what_becomes_of_marked_entries() {
         (vec!["XACK k g 1-0 4-0".to_owned()], vec!["owner-active", "never-processed"])
     );
 
-    let refused = |plan: entries::EntriesPlan| plan.refused.unwrap_or_default();
+    let refused = |plan: marked::MarkedPlan| plan.refused.unwrap_or_default();
     assert!(refused(plan(&[4], to_b(), "7.4.1", &[4])).contains("no payload any more"));
     assert!(refused(plan(&[3], What::Acknowledge, "7.4.1", &[])).contains("pending any more"));
     assert!(refused(plan(&[1], What::MoveTo("n".into()), "7.4.1", &[])).contains("not a consumer"));
 }
 
 #[test]
-fn which_consumers_may_be_deleted() {
-    let plan = |name: &str, server: &ServerFacts| {
-        consumer::plan("k".into(), "g".into(), name.into(), server, &consumers(), ACTIVE_MS)
+fn typed_fields_become_the_request() {
+    let form = |min_idle: &str, limit: &str, place: &str, in_use: &str| Form {
+        targets: vec!["a".into(), "b".into()],
+        target: 1,
+        min_idle: min_idle.to_owned(),
+        limit: limit.to_owned(),
+        place: place.to_owned(),
+        in_use: in_use.to_owned(),
     };
-    let new = server("redis", "7.4.1");
-    let free = plan("b", &new);
-    assert_eq!((free.command.to_string(), free.refused), ("XGROUP DELCONSUMER k g b".to_owned(), None));
-    let busy = plan("a", &new);
-    assert!(busy.refused.unwrap().contains("a holds 2 pending entries"));
-    assert_eq!(warned(&busy.warnings), ["owner-active"]);
-    assert!(plan("n", &new).refused.unwrap().contains("n is not a consumer"));
-    assert!(plan("b", &replica()).refused.unwrap().contains("replica"));
+    let Ok(Ask::Claim(claim)) = ask().filled(&form("90s", "7", "", "")) else { panic!("not a claim") };
+    assert_eq!((claim.target, claim.min_idle_ms, claim.limit), ("b".into(), 90_000, Some(7)));
+    for (min_idle, limit) in [("soon", ""), ("5m", "0"), ("5m", "x"), ("", "")] {
+        assert!(ask().filled(&form(min_idle, limit, "", "")).is_err(), "{min_idle} {limit}");
+    }
+    assert!(ask().filled(&Form { targets: Vec::new(), ..form("5m", "", "", "") }).is_err(), "nobody to choose");
+    let group = DeleteGroupAsk { key: "k".into(), group: "g".into(), in_use: false };
+    for (typed, in_use) in [("in use", true), (" in use ", true), ("", false), ("yes", false)] {
+        let Ok(Ask::DeleteGroup(filled)) = group.filled(&form("", "", "", typed)) else { panic!("not that") };
+        assert_eq!(filled.in_use, in_use, "{typed:?}");
+    }
+}
+
+#[test]
+fn one_preview_says_one_entry_and_many_entries() {
+    let texts = |plan: &dyn Planned| plan.preview().iter().map(ToString::to_string).collect::<Vec<_>>();
+    let one = claim(ask(), &server("redis", "7.4.1"), &rows("1 c 400000"), &[]);
+    assert_eq!(texts(&one)[0], "1 entry idle for 5 min or longer would move to b");
+    let two = claim(ask(), &server("redis", "7.4.1"), &rows("1 c 400000, 2 c 400000"), &[]);
+    assert_eq!(texts(&two)[0], "2 entries idle for 5 min or longer would move to b");
+    let back = seek_with(Place::Id(id(2)), 2, &[3, 5], "3 a 1", |_, _| {});
+    assert!(texts(&back)[1].starts_with("2 entries would be delivered again: 1 acknowledged"), "{:?}", texts(&back));
 }

@@ -1,12 +1,19 @@
 //! Marked entries: handed to a consumer (XCLAIM), or acknowledged although nobody handled them (XACK).
 
-use super::{Warning, at_least, claim::ClaimAsk, server_refusal, warning};
+use super::{
+    Ask, Asked, Form, Plan, Planned, PreviewLine, Warning, Weight, at_least, claim::ClaimAsk, form::Field,
+    give_back::GiveBackAsk, object, server_refusal, warning,
+};
 use crate::core::{
     command::Argv,
     id::EntryId,
+    json,
     model::{ConsumerFacts, PendingRow, ServerFacts},
     name::Name,
+    outcome::Done,
+    words::count,
 };
+use serde_json::{Map, Value, json};
 
 /// What happens to them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +28,7 @@ impl What {
     /// The word in the journal.
     pub fn word(&self) -> &'static str {
         match self {
-            Self::MoveTo(_) => "claim-entries",
+            Self::MoveTo(_) => "hand-over",
             Self::Acknowledge => "acknowledge",
         }
     }
@@ -29,7 +36,7 @@ impl What {
 
 /// What is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EntriesAsk {
+pub struct MarkedAsk {
     /// The stream.
     pub key: Name,
     /// The group.
@@ -40,7 +47,7 @@ pub struct EntriesAsk {
     pub what: What,
 }
 
-impl EntriesAsk {
+impl MarkedAsk {
     /// Handing over as the claim that it is, for its way back; `None` for an acknowledgement, which has none.
     pub fn as_claim(&self) -> Option<ClaimAsk> {
         let What::MoveTo(target) = &self.what else { return None };
@@ -57,11 +64,47 @@ impl EntriesAsk {
     }
 }
 
-/// The plan.
+impl Asked for MarkedAsk {
+    fn key(&self) -> &Name {
+        &self.key
+    }
+
+    fn group(&self) -> &Name {
+        &self.group
+    }
+
+    fn name(&self) -> &'static str {
+        self.what.word()
+    }
+
+    fn title(&self) -> String {
+        let entries = count(self.ids.len() as i64, "marked entry", "marked entries");
+        match &self.what {
+            What::MoveTo(_) => format!("Hand {entries} over"),
+            What::Acknowledge => format!("Acknowledge {entries}"),
+        }
+    }
+
+    fn fields(&self) -> &'static [Field] {
+        match &self.what {
+            What::MoveTo(_) => &[Field::Target],
+            What::Acknowledge => &[],
+        }
+    }
+
+    fn filled(&self, form: &Form) -> Result<Ask, String> {
+        let what = match &self.what {
+            What::MoveTo(_) => What::MoveTo(form.chosen_target()?),
+            What::Acknowledge => What::Acknowledge,
+        };
+        Ok(Ask::Marked(Self { what, ..self.clone() }))
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
-pub struct EntriesPlan {
+pub struct MarkedPlan {
     /// What was asked for.
-    pub ask: EntriesAsk,
+    pub ask: MarkedAsk,
     /// The marked entries that are pending now, as they are.
     pub rows: Vec<PendingRow>,
     /// Marked entries that are no longer pending.
@@ -78,13 +121,13 @@ pub struct EntriesPlan {
 
 /// Makes the plan from the rows that are pending now.
 pub fn plan(
-    ask: EntriesAsk,
+    ask: MarkedAsk,
     server: &ServerFacts,
     consumers: &[ConsumerFacts],
     mut rows: Vec<PendingRow>,
     gone: &dyn Fn(EntryId) -> bool,
     active_ms: i64,
-) -> EntriesPlan {
+) -> MarkedPlan {
     let vanished: Vec<EntryId> = ask.ids.iter().copied().filter(|id| !rows.iter().any(|row| row.id == *id)).collect();
     let mut warnings = Vec::new();
     let mut left = Vec::new();
@@ -93,8 +136,8 @@ pub fn plan(
     }
     if !left.is_empty() {
         let text = format!(
-            "{} have no payload any more: XCLAIM would drop them, so they are left out; they can be acknowledged",
-            left.len()
+            "{} without payload: XCLAIM would drop them, so they are left out; they can be acknowledged",
+            count(left.len() as i64, "entry is", "entries are")
         );
         warnings.push(warning("left-payload-gone", text));
     }
@@ -130,13 +173,13 @@ pub fn plan(
         })
         .or_else(|| rows.is_empty().then(|| "none of the marked entries is pending any more".to_owned()))
         .or_else(|| unknown.then(|| "the target is not a consumer of this group".to_owned()));
-    let mut plan = EntriesPlan { ask, rows, vanished, left, warnings, refused, commands: Vec::new() };
+    let mut plan = MarkedPlan { ask, rows, vanished, left, warnings, refused, commands: Vec::new() };
     plan.commands = plan.rows.chunks(super::claim::BATCH).map(|rows| command(&plan.ask, rows)).collect();
     plan
 }
 
-/// The idle time goes along, so that an entry that somebody takes meanwhile is left alone: its idle time starts anew.
-fn command(ask: &EntriesAsk, rows: &[PendingRow]) -> Argv {
+/// The idle time goes along, so that an entry that somebody takes meanwhile is left alone: its idle time starts again.
+fn command(ask: &MarkedAsk, rows: &[PendingRow]) -> Argv {
     let ids = rows.iter().map(|row| Name::new(row.id.to_string()));
     let mut command = match &ask.what {
         What::MoveTo(target) => {
@@ -163,3 +206,72 @@ for i = 2, #ARGV, 3 do
 end
 return redis.call('XACK', KEYS[1], ARGV[1], unpack(ids))
 ";
+
+impl Planned for MarkedPlan {
+    fn ask(&self) -> Ask {
+        Ask::Marked(self.ask.clone())
+    }
+
+    fn refused(&self) -> Option<&str> {
+        self.refused.as_deref()
+    }
+
+    fn refuse(&mut self, why: String) {
+        self.refused = Some(why);
+    }
+
+    fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    fn commands(&self) -> Vec<Argv> {
+        self.commands.clone()
+    }
+
+    fn preview(&self) -> Vec<PreviewLine> {
+        let of = count(self.ask.ids.len() as i64, "marked entry", "marked entries");
+        let text = match &self.ask.what {
+            What::MoveTo(target) => format!(" of {of} would go to {target}"),
+            What::Acknowledge => format!(" of {of} would be acknowledged; this group will never process them"),
+        };
+        vec![PreviewLine::new(Weight::Number, self.rows.len().to_string()).then(Weight::Plain, text)]
+    }
+
+    fn rows(&self) -> &[PendingRow] {
+        &self.rows
+    }
+
+    fn before(&self) -> Value {
+        json!({"ids": self.rows.iter().map(|row| row.id.to_string()).collect::<Vec<_>>()})
+    }
+
+    fn json(&self) -> Map<String, Value> {
+        let ids = |ids: &[EntryId]| ids.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let target = match &self.ask.what {
+            What::MoveTo(target) => json::name(target),
+            What::Acknowledge => Value::Null,
+        };
+        object(json!({
+            "target": target,
+            "marked": self.ask.ids.len(),
+            "pending": self.rows.len(),
+            "no_longer_pending": ids(&self.vanished),
+            "left_payload_gone": ids(&self.left),
+        }))
+    }
+
+    fn outcome_json(&self, done: &Done) -> Map<String, Value> {
+        object(json!({"claimed": done.claimed, "acknowledged": done.acknowledged}))
+    }
+
+    fn way_back(&self, done: &Done, passed_ms: i64) -> Option<Ask> {
+        let claim = self.ask.as_claim().filter(|_| !done.moved.is_empty())?;
+        Some(Ask::GiveBack(GiveBackAsk { claim, moved: done.moved.clone(), passed_ms }))
+    }
+}
+
+impl From<MarkedPlan> for Plan {
+    fn from(plan: MarkedPlan) -> Self {
+        Self::Marked(plan)
+    }
+}
