@@ -1,5 +1,6 @@
 //! The command line: names and flags as redis-cli has them.
 
+use crate::tui::When;
 use clap::{Args, Parser, Subcommand};
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
@@ -130,20 +131,8 @@ pub struct ScreenArgs {
     #[arg(long, help_heading = "Screen")]
     pub ascii: bool,
     /// When to use colour
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto, help_heading = "Screen")]
-    pub color: Color,
-}
-
-/// When to use colour.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Color {
-    /// Unless `NO_COLOR` is set or the terminal is dumb.
-    #[default]
-    Auto,
-    /// Always.
-    Always,
-    /// Never; glyphs, bold and reverse tell the same.
-    Never,
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = When::Auto, help_heading = "Screen")]
+    pub color: When,
 }
 
 /// `pelwatch snapshot`

@@ -1,7 +1,6 @@
 //! From the command line to an exit code: 0 done, 2 bad usage, 3 server not reached.
 
 use crate::{
-    act::carry_out,
     cli::{
         ActArgs, ClaimArgs, DeleteGroupArgs, DemoArgs, ScreenArgs, SeekArgs, ServerArgs, ServerFlags, SnapshotArgs,
         WatchArgs,
@@ -20,18 +19,18 @@ use crate::{
         outcome::Outcome,
         store::Settings,
     },
+    dashboard::{self, Options},
     demo::{self, PrivateServer},
+    failure::Failure,
     report,
-    source::{
-        Executor, Link, LinkFault, NoPlan, Planner, Stop, Target, TargetError, Wire, connect_owner, target::Parts,
-    },
-    tui::{self, Options, Theme},
+    source::{Connection, Executor, Link, NoPlan, Planner, Stop, Target, TargetError, connect_owner, target::Parts},
+    tasks::{self, FullReading, carry_out},
+    tui::Theme,
 };
 use std::{
     ffi::OsStr,
     io::{self, IsTerminal, Write},
     path::Path,
-    process::ExitCode,
     time::Duration,
 };
 use tokio::{
@@ -39,45 +38,6 @@ use tokio::{
     task::JoinSet,
     time::Instant,
 };
-
-/// Why pelwatch ends without having done what it was asked for.
-#[derive(Debug, thiserror::Error)]
-pub enum Failure {
-    /// The command line cannot be followed.
-    #[error("{0}")]
-    Usage(String),
-    /// The server's address is no address.
-    #[error(transparent)]
-    Target(#[from] TargetError),
-    /// The server was not reached.
-    #[error(transparent)]
-    Link(#[from] LinkFault),
-    /// The demo could not run.
-    #[error(transparent)]
-    Demo(#[from] crate::demo::DemoError),
-    /// A plan was refused; said already.
-    #[error("refused: {0}")]
-    Refused(String),
-    /// What became of an action is not known; said already.
-    #[error("{0}")]
-    Unknown(String),
-    /// The terminal or the output failed.
-    #[error("{0}")]
-    Io(#[from] io::Error),
-}
-
-impl Failure {
-    /// The exit code for scripts.
-    pub fn code(&self) -> ExitCode {
-        ExitCode::from(match self {
-            Self::Usage(_) | Self::Target(_) => 2,
-            Self::Link(_) | Self::Demo(_) => 3,
-            Self::Refused(_) => 4,
-            Self::Unknown(_) => 5,
-            Self::Io(_) => 1,
-        })
-    }
-}
 
 /// The target that the flags name. The password comes from -a, a prompt, or `REDISCLI_AUTH`, in this order.
 ///
@@ -163,8 +123,8 @@ pub async fn snapshot(args: &SnapshotArgs) -> Result<(), Failure> {
     let clock = Clock::start();
     let target = target(&args.server)?;
     let settings = Settings { pel_limit: args.pel_limit, ..settings(&args.watch)? };
-    let mut link = Wire::connect(&target, clock).await?.patient();
-    let (watch, now) = report::settle(&mut link, settings, clock, args.settle, args.watch.interval).await?;
+    let mut link = Connection::connect(&target, clock).await?.patient();
+    let (watch, now) = tasks::settle(&mut link, settings, clock, args.settle, args.watch.interval).await?;
     let text = if args.json {
         format!("{:#}\n", report::json(&watch, target.endpoint(), now))
     } else {
@@ -195,7 +155,7 @@ pub async fn dashboard(server: &ServerArgs, watch: &WatchArgs, screen: &ScreenAr
     let (may_act, why_read_only) = permission(screen, false);
     let options =
         Options { settings: settings(watch)?, interval: watch.interval, theme: theme(screen), may_act, why_read_only };
-    tui::dashboard(target(server)?, options, Clock::start(), JoinSet::new()).await
+    dashboard::run(target(server)?, options, Clock::start(), JoinSet::new()).await
 }
 
 /// Text snapshots of the demo come so often.
@@ -226,7 +186,7 @@ pub async fn demo(args: &DemoArgs) -> Result<(), Failure> {
         let (may_act, why_read_only) = permission(&args.screen, true);
         let options =
             Options { settings, interval: Duration::from_secs(1), theme: theme(&args.screen), may_act, why_read_only };
-        return tui::dashboard(Target::unix(server.socket())?, options, Clock::start(), workload).await;
+        return dashboard::run(Target::unix(server.socket())?, options, Clock::start(), workload).await;
     }
     tokio::select! {
         result = print_demo(server.socket(), settings, args.length) => result,
@@ -241,7 +201,7 @@ async fn print_demo(socket: &Path, settings: Settings, length: Duration) -> Resu
     let clock = Clock::start();
     let target = Target::unix(socket)?;
     let mut link = Link::connect(&target, clock).await?;
-    let mut reading = report::FullReading::new(settings, clock);
+    let mut reading = FullReading::new(settings, clock);
     let end = Instant::now() + length;
     loop {
         let next = Instant::now() + DEMO_EVERY;

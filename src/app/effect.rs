@@ -7,16 +7,19 @@ use crate::core::{
     sample::Request,
 };
 
-/// Something the edge has to do.
+/// What the ticks ask for, and how often; the newest holds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Polling {
+    pub request: Request,
+    /// Time from the start of one tick to the start of the next, in milliseconds.
+    pub interval_ms: u64,
+}
+
+/// Something that the program outside has to do.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    /// From now on the ticks ask for this, so often.
-    Plan {
-        /// What.
-        request: Box<Request>,
-        /// Time between ticks, in milliseconds.
-        interval_ms: u64,
-    },
+    /// From now on, poll so.
+    Poll(Box<Polling>),
     /// Poll at once.
     PollNow,
     /// Fetch one entry with its payload.

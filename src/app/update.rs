@@ -3,7 +3,7 @@
 use super::{
     App, LinkState, Notice, Overlay, Pane, Place, RowId,
     dialog::{self, Stage},
-    effect::Effect,
+    effect::{Effect, Polling},
     key::Key,
     keymap::{self, Action},
     msg::Msg,
@@ -88,8 +88,8 @@ pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
     if sampled || before.1 != app.interval_ms || app.unplanned && (ticked || !walking) {
         app.unplanned = false;
         let seen = if app.watch.store.is_sliced() { app.seen() } else { std::collections::BTreeSet::new() };
-        let request = Box::new(app.watch.store.wants_seen(&after, &seen, now.mono));
-        effects.push(Effect::Plan { request, interval_ms: app.interval_ms });
+        let request = app.watch.store.wants_seen(&after, &seen, now.mono);
+        effects.push(Effect::Poll(Box::new(Polling { request, interval_ms: app.interval_ms })));
     }
     // a stream just found, or a group just opened, must not wait a whole interval for its first numbers; walking through the overview
     // asks for nothing by itself

@@ -1,7 +1,7 @@
 //! A value that is read from a server again and again, and may be refused.
 
 use super::{
-    sample::{Fault, Part},
+    fault::{Fault, Part},
     time::Mono,
 };
 
@@ -10,14 +10,14 @@ const REFUSED_MS: u64 = 30_000;
 
 /// Why the last reading brought nothing, and when that was.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
+pub struct FailedReading {
     /// The reason.
     pub fault: Fault,
     /// When it was tried.
     pub at: Mono,
 }
 
-impl Failure {
+impl FailedReading {
     /// Whether it was refused for lack of permission too short a time ago to try again.
     pub fn is_refused(&self, now: Mono) -> bool {
         matches!(self.fault, Fault::Denied(_)) && now.since(self.at) < REFUSED_MS
@@ -32,7 +32,7 @@ pub struct Observed<T> {
     /// When that was. A failed reading leaves value and time as they are.
     pub at: Mono,
     /// Why the last reading failed; `None` after one that did not.
-    pub failure: Option<Failure>,
+    pub failure: Option<FailedReading>,
 }
 
 impl<T> Default for Observed<T> {
@@ -51,7 +51,7 @@ impl<T> Observed<T> {
     pub fn take(&mut self, part: Part<T>, at: Mono) {
         match part {
             Ok(value) => *self = Self { value: Some(value), at, failure: None },
-            Err(fault) => self.failure = Some(Failure { fault, at }),
+            Err(fault) => self.failure = Some(FailedReading { fault, at }),
         }
     }
 

@@ -3,13 +3,17 @@
 use std::collections::BTreeSet;
 
 use super::{
-    census::{CensusRequest, Tally},
+    census::{CensusRequest, CensusSample},
     cluster::ClusterFacts,
     id::EntryId,
-    known::Known,
     model::{ConsumerFacts, GroupFacts, PendingRow, PendingSummary, ServerFacts, StreamFacts},
     name::Name,
     time::Mono,
+};
+
+pub use super::{
+    fault::{Fault, Part},
+    page::PageRequest,
 };
 
 /// All that one tick sends, as one pipeline.
@@ -53,19 +57,6 @@ pub struct GroupRequest {
     pub pages: Vec<PageRequest>,
 }
 
-/// One page of the extended XPENDING: never with IDLE, which walks the whole PEL (docs/server-facts.md 10).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PageRequest {
-    /// First id, inclusive.
-    pub from: EntryId,
-    /// Last id, inclusive.
-    pub to: EntryId,
-    /// At most so many rows.
-    pub count: usize,
-    /// Only those of this consumer.
-    pub consumer: Option<Name>,
-}
-
 /// XRANGE or XREVRANGE with a COUNT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RangeRequest {
@@ -87,59 +78,6 @@ pub struct ScanRequest {
     /// Steps that may be taken one after the other, each with a COUNT of 1,000.
     pub steps: usize,
 }
-
-/// Why a part of the sample has no value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// No such key.
-    Missing,
-    /// The key is not a stream.
-    WrongType,
-    /// The group went away between two commands.
-    NoGroup,
-    /// It was left out on purpose: what was known before still stands.
-    Unasked,
-    /// No permission; the server's words, escaped.
-    Denied(String),
-    /// Another node of the cluster serves the key: the node as the server names it, escaped, and whether only for this once because
-    /// the slot is on its way there (ASK).
-    Elsewhere {
-        /// The key's hash slot.
-        slot: u16,
-        /// `host:port`; the host may be empty, which means that of the node that answered.
-        node: String,
-        /// ASK instead of MOVED.
-        once: bool,
-    },
-    /// The key's node cannot be asked now, or will not answer for the cluster's sake (CLUSTERDOWN): what was known before stands, and
-    /// grows old. In words.
-    Away(String),
-    /// Anything else the server said, escaped.
-    Other(String),
-}
-
-impl Fault {
-    /// What a row shows in place of its numbers.
-    pub fn words(&self) -> String {
-        match self {
-            Self::Missing => "no such key".to_owned(),
-            Self::WrongType => "not a stream".to_owned(),
-            Self::NoGroup => "no such group".to_owned(),
-            Self::Unasked => "not asked for again".to_owned(),
-            Self::Denied(_) => "no permission".to_owned(),
-            Self::Elsewhere { node, once: false, .. } => {
-                format!("on node {node} of the cluster: --cluster follows it there")
-            }
-            Self::Elsewhere { slot, node, once: true } => {
-                format!("slot {slot} is moving to node {node}: --cluster follows it there")
-            }
-            Self::Away(text) | Self::Other(text) => text.clone(),
-        }
-    }
-}
-
-/// A part of a sample: the facts or the fault.
-pub type Part<T> = Result<T, Fault>;
 
 /// What one tick brought.
 #[derive(Clone, Debug, Default)]
@@ -217,19 +155,6 @@ pub struct GroupDetail {
     pub summary: Option<Part<PendingSummary>>,
     /// Pages of XPENDING with what was asked.
     pub pages: Vec<(PageRequest, Part<Vec<PendingRow>>)>,
-}
-
-/// How far a census has come.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CensusSample {
-    /// The stream.
-    pub key: Name,
-    /// The group.
-    pub group: Name,
-    /// What was counted.
-    pub tally: Tally,
-    /// First entry and largest deleted id by which entries were taken to be in the stream or not when the walk began.
-    pub judged_by: (Option<EntryId>, Known<EntryId>),
 }
 
 /// What a step of SCAN found.

@@ -7,10 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::error::DemoError;
-
-/// The environment variable that names the server binary by its absolute path, ahead of any search.
-pub const SERVER_BIN_VARIABLE: &str = "PELWATCH_SERVER_BIN";
+use super::error::{DemoError, SERVER_BIN_VARIABLE};
 
 /// The programs looked for on `PATH`, the first found wins.
 const PROGRAMS: [&str; 2] = ["redis-server", "valkey-server"];

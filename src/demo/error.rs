@@ -4,7 +4,8 @@ use std::{io, path::PathBuf};
 
 use thiserror::Error;
 
-use super::binary::SERVER_BIN_VARIABLE;
+/// The environment variable that names the server binary by its absolute path, ahead of any search.
+pub const SERVER_BIN_VARIABLE: &str = "PELWATCH_SERVER_BIN";
 
 /// Why the demonstration could not start, or why it ended.
 #[derive(Debug, Error)]

@@ -26,8 +26,8 @@ mod server;
 mod workers;
 mod workload;
 
-pub use binary::{SERVER_BIN_VARIABLE, server_binary};
-pub use error::DemoError;
+pub use binary::server_binary;
+pub use error::{DemoError, SERVER_BIN_VARIABLE};
 pub use seed::seed;
 pub use server::PrivateServer;
 pub use workload::{GONE_AFTER_MS, drive, run};

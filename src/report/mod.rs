@@ -2,9 +2,7 @@
 
 mod json;
 pub mod plans;
-mod reading;
 mod text;
 
 pub use json::snapshot as json;
-pub use reading::{FullReading, settle};
 pub use text::snapshot as text;

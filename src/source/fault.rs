@@ -1,8 +1,11 @@
 //! Why a server cannot be heard, in words.
 
-use super::link::REPLY_TIMEOUT;
 use crate::core::name::visible;
 use redis::{ErrorKind, RedisError};
+use std::time::Duration;
+
+/// A server that is busy for so long is shown as gone, and comes back by itself.
+pub(super) const REPLY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Why the server cannot be heard.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -5,7 +5,7 @@ use super::{
     block::{Block, Step, block, steps_in_order, unpack},
     caps::{self, Caps},
     census, commands, decode,
-    fault::classify,
+    fault::{REPLY_TIMEOUT, classify},
 };
 use crate::{
     clock::Clock,
@@ -28,8 +28,6 @@ use std::{
 
 /// A dead host must not keep a person waiting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
-/// A server that is busy for so long is shown as gone, and comes back by itself.
-pub(super) const REPLY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// An open connection.
 pub struct Link {

@@ -5,25 +5,23 @@ mod caps;
 mod census;
 mod cluster;
 mod commands;
+mod connection;
 pub(crate) mod decode;
 mod executor;
 mod fault;
 mod link;
 mod planner;
-mod poller;
 pub mod target;
-mod wire;
 
 pub use census::Walker;
 pub use cluster::Cluster;
+pub use connection::{Connection, connect_owner};
 pub use decode::weight;
 pub use executor::{Executor, Progress, Stop};
 pub use fault::LinkFault;
 pub use link::Link;
 pub use planner::{NoPlan, Planner};
-pub use poller::{Order, Plan, Poller, Report};
 pub use target::{Target, TargetError};
-pub use wire::{Wire, connect_owner};
 
 use crate::core::{
     census::{Answer, Step},
@@ -31,6 +29,7 @@ use crate::core::{
     name::Name,
     sample::{Cost, EntryPayload, Request, Sample},
 };
+use std::time::Duration;
 
 /// Where samples come from: a server, a recording, a script in a test.
 pub trait Source {
@@ -39,6 +38,11 @@ pub trait Source {
     /// # Errors
     /// When the server cannot be heard; what it says of single keys is inside the sample.
     fn sample(&mut self, request: &Request) -> impl Future<Output = Result<Sample, LinkFault>> + Send;
+
+    /// Of the time that a sample took, what the next must be put off for.
+    fn spent(&self, elapsed: Duration) -> Duration {
+        elapsed
+    }
 
     /// Fetches one entry because somebody wants to read it.
     ///

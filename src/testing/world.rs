@@ -1,15 +1,15 @@
 //! A made-up server: streams, groups and consumers as plain values, and the answers to what pelwatch asks for.
 
 use crate::core::{
-    census::{Answer, CensusRequest, Step, Walk},
+    census::{Answer, CensusRequest, CensusSample, Step, Walk},
     cluster::ClusterFacts,
     id::EntryId,
     known::Known,
     model::{ConsumerFacts, GroupFacts, PendingRow, PendingSummary, ServerFacts, StreamFacts},
     name::Name,
     sample::{
-        CensusSample, Cost, Fault, GroupDetail, GroupRequest, PageRequest, Part, RangeIds, RangeRequest, Request,
-        Sample, ScanSample, StreamRequest, StreamSample,
+        Cost, Fault, GroupDetail, GroupRequest, PageRequest, Part, RangeIds, RangeRequest, Request, Sample, ScanSample,
+        StreamRequest, StreamSample,
     },
     time::Mono,
 };

@@ -4,12 +4,10 @@ mod ascii;
 mod draw;
 mod input;
 mod panes;
-mod run;
 mod table;
-mod terminal;
+pub mod terminal;
 mod theme;
 
 pub use draw::draw;
-pub use input::askpass;
-pub use run::{Options, dashboard};
-pub use theme::Theme;
+pub use input::{askpass, message};
+pub use theme::{Theme, When};

@@ -1,12 +1,9 @@
 //! From meaning to look. The terminal's own background is never painted; without colour, brightness, bold and glyphs tell
 //! the same story.
 
-use crate::{
-    app::{
-        cells::is_plain,
-        screen::{Line, Span, Tone},
-    },
-    cli::Color as When,
+use crate::app::{
+    cells::is_plain,
+    screen::{Line, Span, Tone},
 };
 use ratatui::{
     buffer::Buffer,
@@ -24,6 +21,18 @@ enum Palette {
     Few,
     /// None: every colour stays as it is. Under `NO_COLOR` a change of colour is written as a reset, which would undo bold.
     None,
+}
+
+/// When to use colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum When {
+    /// Unless `NO_COLOR` is set or the terminal is dumb.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never; glyphs, bold and reverse tell the same.
+    Never,
 }
 
 /// The look of everything.

@@ -2,12 +2,13 @@
 //! clock; what must stay out of every file stays out.
 
 use std::{
+    collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
 };
 
 /// What neither core nor app may name, as a path or at its beginning.
-const FORBIDDEN: [&str; 20] = [
+const FORBIDDEN: [&str; 22] = [
     "tokio",
     "redis",
     "ratatui",
@@ -23,10 +24,12 @@ const FORBIDDEN: [&str; 20] = [
     "std::time::Instant",
     "std::time::SystemTime",
     "crate::source",
+    "crate::tasks",
+    "crate::dashboard",
     "crate::tui",
     "crate::report",
     "crate::demo",
-    "crate::record",
+    "crate::journal",
     "crate::clock",
 ];
 
@@ -199,15 +202,117 @@ fn the_app_knows_nothing_of_the_world_but_the_core() {
 
 #[test]
 fn the_edges_do_not_know_each_other() {
-    assert_clean_of(
-        "src/source",
-        &["crate::tui", "crate::app", "crate::report", "crate::demo", "ratatui", "crossterm"],
-    );
-    assert_clean_of(
-        "src/record",
-        &["crate::tui", "crate::app", "crate::report", "crate::demo", "ratatui", "crossterm"],
-    );
-    assert_clean_of("src/report", &["crate::tui", "ratatui", "crossterm"]);
+    let above = ["crate::run", "crate::cli", "crate::dashboard", "crate::failure", "crate::main"];
+    let screen = ["crate::tui", "ratatui", "crossterm"];
+    let rules: [(&str, &[&str]); 5] = [
+        ("src/source", &["crate::app", "crate::tasks", "crate::report", "crate::demo", "crate::journal"]),
+        ("src/tasks", &["crate::report", "crate::demo"]),
+        ("src/report", &["crate::source", "crate::tasks", "crate::app", "crate::demo", "crate::journal"]),
+        ("src/demo", &["crate::app", "crate::tasks", "crate::report", "crate::core"]),
+        ("src/tui", &["crate::source", "crate::tasks", "crate::report", "crate::demo", "crate::journal", "redis"]),
+    ];
+    for (folder, forbidden) in rules {
+        assert!(!sources(folder).is_empty(), "{folder} is where it is looked for");
+        assert_clean_of(folder, &[&above[..], forbidden].concat());
+        if folder != "src/tui" {
+            assert_clean_of(folder, &screen);
+        }
+    }
+    // the store remembers, the symptoms judge
+    assert_clean_of_code("src/core/store", &["crate::core::symptoms", "crate::core::watch"]);
+}
+
+/// As [`assert_clean_of`], without the unit tests.
+fn assert_clean_of_code(folder: &str, forbidden: &[&str]) {
+    for (path, text) in sources(folder).into_iter().filter(|(path, _)| !is_test(path)) {
+        let found = breaches(&code(&text), forbidden);
+        assert!(found.is_empty(), "{} uses {found:?}", path.display());
+    }
+}
+
+fn is_test(path: &Path) -> bool {
+    let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+    name == "tests"
+        || name.ends_with("_tests")
+        || name == "fake"
+        || path.iter().any(|part| part == "tests" || part == "testing")
+}
+
+/// Which part of a module's path names its unit: the folder or file directly below `src`, or below `src/core`.
+fn arrows(depth: usize, below: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let mut arrows: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (path, text) in sources(below).into_iter().filter(|(path, _)| !is_test(path)) {
+        let mut module: Vec<String> =
+            path.with_extension("").iter().skip(1).map(|part| part.to_string_lossy().into_owned()).collect();
+        if module.last().is_some_and(|last| last == "mod") {
+            module.pop();
+        }
+        let Some(from) = module.get(depth).cloned() else { continue };
+        let code = code(&text);
+        let code = code.split("#[cfg(test)]\nmod tests {").next().unwrap();
+        for named in paths(code) {
+            let mut words: Vec<&str> = named.split("::").collect();
+            let mut at = module.clone();
+            match words[0] {
+                "crate" => at.clear(),
+                "super" | "self" => {}
+                _ => continue,
+            }
+            while let Some(first) = words.first() {
+                match *first {
+                    "crate" | "self" => {}
+                    "super" => drop(at.pop()),
+                    _ => break,
+                }
+                words.remove(0);
+            }
+            let target: Vec<String> = at.into_iter().chain(words.into_iter().map(str::to_owned)).collect();
+            if target.len() > depth + 1 && target[..depth] == module[..depth] && target[depth] != from {
+                arrows.entry(from.clone()).or_default().insert(target[depth].clone());
+            }
+        }
+    }
+    arrows
+}
+
+fn circle(arrows: &BTreeMap<String, BTreeSet<String>>) -> Option<Vec<String>> {
+    fn walk(
+        at: &str,
+        trail: &mut Vec<String>,
+        done: &mut BTreeSet<String>,
+        arrows: &BTreeMap<String, BTreeSet<String>>,
+    ) -> bool {
+        if trail.iter().any(|seen| seen == at) {
+            trail.push(at.to_owned());
+            return true;
+        }
+        if !done.insert(at.to_owned()) {
+            return false;
+        }
+        trail.push(at.to_owned());
+        if arrows.get(at).into_iter().flatten().any(|next| walk(next, trail, done, arrows)) {
+            return true;
+        }
+        trail.pop();
+        false
+    }
+    let mut done = BTreeSet::new();
+    arrows.keys().find_map(|start| {
+        let mut trail = Vec::new();
+        walk(start, &mut trail, &mut done, arrows).then_some(trail)
+    })
+}
+
+#[test]
+fn no_circle_of_imports_between_the_parts_of_the_program_or_of_the_core() {
+    for (depth, below) in [(0, "src"), (1, "src/core"), (1, "src/source"), (2, "src/app/screen")] {
+        let arrows = arrows(depth, below);
+        assert!(arrows.values().map(BTreeSet::len).sum::<usize>() > 2, "{below}: arrows are seen: {arrows:?}");
+        assert_eq!(circle(&arrows), None, "{below}");
+    }
+    let made_up = [("a", "b"), ("b", "c"), ("c", "a"), ("d", "a")];
+    let made_up = made_up.map(|(from, to)| (from.to_owned(), BTreeSet::from([to.to_owned()])));
+    assert!(circle(&BTreeMap::from(made_up)).is_some(), "a circle is seen");
 }
 
 /// As [`assert_clean`], where reading a clock is allowed.

@@ -23,7 +23,7 @@ use pelwatch::{
 /// among those that write.
 fn is_harmless(effect: &Effect) -> bool {
     match effect {
-        Effect::Plan { .. }
+        Effect::Poll(_)
         | Effect::PollNow
         | Effect::FetchEntry { .. }
         | Effect::Copy(_)
@@ -121,10 +121,11 @@ fn a_request_has_no_word_for_a_write() {
     // what a plan can ask for, in full: a new field has to be judged here
     for (_, mut scene) in everywhere() {
         for effect in scene.tick() {
-            let Effect::Plan { request, .. } = effect else {
+            let Effect::Poll(polling) = effect else {
                 continue;
             };
-            let pelwatch::core::sample::Request { streams, scan: _, clients: _, server: _, census: _ } = *request;
+            let pelwatch::core::sample::Request { streams, scan: _, clients: _, server: _, census: _ } =
+                polling.request;
             for pelwatch::core::sample::StreamRequest { key: _, facts: _, groups, ranges: _ } in streams {
                 for pelwatch::core::sample::GroupRequest { name: _, consumers: _, summary: _, pages } in groups {
                     assert!(pages.iter().all(|page| page.count <= 1000));
@@ -350,10 +351,7 @@ fn what_is_typed_into_the_filter_is_no_action() {
     scene.keys("/");
     for key in (' '..='~').map(Key::Char) {
         let effects = scene.press(key);
-        assert!(
-            effects.iter().all(|effect| matches!(effect, Effect::Plan { .. } | Effect::PollNow)),
-            "{key}: {effects:?}"
-        );
+        assert!(effects.iter().all(|effect| matches!(effect, Effect::Poll(_) | Effect::PollNow)), "{key}: {effects:?}");
     }
     let app = &scene.app;
     assert_eq!(app.filter, (' '..='~').collect::<String>());
@@ -441,7 +439,7 @@ fn an_unknown_lag_stands_before_the_zeros() {
 fn plans(effects: &[Effect]) -> Vec<&pelwatch::core::sample::Request> {
     effects
         .iter()
-        .filter_map(|effect| if let Effect::Plan { request, .. } = effect { Some(&**request) } else { None })
+        .filter_map(|effect| if let Effect::Poll(polling) = effect { Some(&polling.request) } else { None })
         .collect()
 }
 
@@ -530,7 +528,7 @@ fn the_interval_steps_between_a_tenth_of_a_second_and_a_minute() {
         let effects = scene.press(Key::Char('+'));
         if scene.app.interval_ms != *seen.last().unwrap() {
             assert!(
-                matches!(effects.first(), Some(Effect::Plan { interval_ms, .. }) if *interval_ms == scene.app.interval_ms)
+                matches!(effects.first(), Some(Effect::Poll(polling)) if polling.interval_ms == scene.app.interval_ms)
             );
             seen.push(scene.app.interval_ms);
         }

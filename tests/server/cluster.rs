@@ -19,7 +19,7 @@ use pelwatch::{
         sample::Fault,
         store::{Focus, Reading, RowState, Settings, Store},
     },
-    source::{Executor, Planner, Source, Stop, Target, Wire, connect_owner, target::Parts},
+    source::{Connection, Executor, Planner, Source, Stop, Target, connect_owner, target::Parts},
     testing::{FoundServer, TestServer, found_servers, wait_until},
 };
 use redis::Value;
@@ -145,7 +145,7 @@ impl Cluster {
 struct Eye {
     runtime: Runtime,
     clock: Clock,
-    wire: Wire,
+    wire: Connection,
     store: Store,
 }
 
@@ -153,7 +153,7 @@ impl Eye {
     fn on(target: &Target, settings: Settings) -> Self {
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
         let clock = Clock::start();
-        let wire = runtime.block_on(Wire::connect(target, clock)).unwrap();
+        let wire = runtime.block_on(Connection::connect(target, clock)).unwrap();
         Self { runtime, clock, wire, store: Store::new(settings) }
     }
 

@@ -1,6 +1,6 @@
 //! The tree of consumers: what each holds, how old it is, when the consumer was last seen.
 
-use super::{Column, Line, Span, Table, TableRow, Tone, around, bold, heat, overview::count_words, span, spark};
+use super::{Column, Line, Span, Table, TableRow, Tone, around, bold, heat, span, spark, words::count_words};
 use crate::{
     app::{
         App, Pane,

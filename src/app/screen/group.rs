@@ -1,9 +1,8 @@
 //! One group: strip, consumers, symptoms, and the lag over time.
 
 use super::{
-    Line, Series, SymptomsView, Table, Tone, bold, census, chart, consumers,
-    overview::{count_words, fault_words, is_old, lag_cell, oldest_cell},
-    span, strip, symptoms,
+    Line, Series, SymptomsView, Table, Tone, bold, census, chart, consumers, span, strip, symptoms,
+    words::{count_words, fault_words, is_old, lag_cell, oldest_cell},
 };
 use crate::{
     app::{App, Pane, Zoom},

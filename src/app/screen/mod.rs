@@ -12,6 +12,7 @@ mod overlay;
 mod overview;
 mod strip;
 mod symptoms;
+mod words;
 
 pub use chart::Series;
 pub use group::GroupView;

@@ -1,6 +1,6 @@
 //! What lies over the screen: help, events, an entry, a finding.
 
-use super::{Line, Span, Tone, bold, consumers::deliveries, finding_at, heat, overview::level_tone, span};
+use super::{Line, Span, Tone, bold, consumers::deliveries, finding_at, heat, span, words::level_tone};
 use crate::{
     app::{
         App, Overlay,

@@ -1,13 +1,15 @@
 //! All streams and groups, the worst first, and what is wrong with the picked one.
 
-use super::{Column, Line, SymptomItem, Table, TableRow, Tone, around, bold, heat, rate, span, spark, symptoms};
+use super::{
+    Column, Line, Span, SymptomItem, Table, TableRow, Tone, around, bold, rate, span, spark, symptoms,
+    words::{count_words, fault_words, is_old, lag_cell, level_mark, level_tone, oldest_cell},
+};
 use crate::{
     app::{App, LinkState, overview::Row},
     core::{
         history::History,
-        lag::LagKind,
         sample::Fault,
-        store::{Extreme, GroupState, RowState, StreamState},
+        store::{GroupState, RowState, StreamState},
         symptoms::Level,
         time::{Now, age},
     },
@@ -126,26 +128,6 @@ fn why_empty(app: &App) -> Vec<Line> {
     vec![vec![span("Looking for streams …", Tone::Dim)]]
 }
 
-/// Whether the numbers of this stream's groups are those of an earlier moment: the server answers something else now.
-pub fn is_old(stream: &StreamState) -> bool {
-    !stream.is_ok() || stream.groups_fault.is_some()
-}
-
-/// Why numbers of a group are old or lacking, in words.
-pub fn fault_words(stream: &StreamState, group: &GroupState) -> Option<String> {
-    let said = |command: &str, fault: &Fault| format!("{command}: {}", fault.words());
-    match (&stream.state, &stream.groups_fault, stream.facts.fault()) {
-        (RowState::Fault(fault), ..) => Some(fault.words()),
-        (_, Some(fault), _) => Some(said("XINFO GROUPS", fault)),
-        (.., Some(fault)) => Some(said("XINFO STREAM", fault)),
-        _ => {
-            let pel = group.pel_failure.as_ref().map(|failure| &failure.fault).map(|fault| said("XPENDING", fault));
-            let consumers = || group.consumers.fault().map(|fault| said("XINFO CONSUMERS", fault));
-            pel.or_else(consumers).or_else(|| group.doubt().map(str::to_owned))
-        }
-    }
-}
-
 fn table_row(app: &App, row: &Row, now: Now) -> TableRow {
     let mark = match (row.level().filter(|level| *level > Level::Info), row.group, &row.stream.groups_fault) {
         (None, None, Some(_)) => span("?", Tone::Warn),
@@ -199,43 +181,6 @@ fn table_row(app: &App, row: &Row, now: Now) -> TableRow {
     TableRow { cells, nested: false }
 }
 
-use super::Span;
-
-/// The sign of a level.
-pub fn level_mark(level: Option<Level>) -> Span {
-    match level {
-        Some(Level::Critical) => bold("▲", Tone::Critical),
-        Some(Level::Warn) => bold("!", Tone::Warn),
-        Some(Level::Info) => span("i", Tone::Info),
-        None => span("✓", Tone::Dim),
-    }
-}
-
-/// The tone of a level.
-pub fn level_tone(level: Level) -> Tone {
-    match level {
-        Level::Critical => Tone::Critical,
-        Level::Warn => Tone::Warn,
-        Level::Info => Tone::Info,
-    }
-}
-
-/// Lag with its kind and where it is going: `478 ↑`, `≥1000 →`, `?`.
-pub fn lag_cell(group: &GroupState) -> Span {
-    let lags: Vec<i64> = group.history.window(20_000).filter_map(|point| point.lag).collect();
-    let arrow = match (lags.first(), lags.last()) {
-        (Some(first), Some(last)) if lags.len() > 2 && last > first => " ↑",
-        (Some(first), Some(last)) if lags.len() > 2 && last < first => " ↓",
-        _ => "  ",
-    };
-    let tone = match (group.lag.kind, group.lag.value) {
-        (LagKind::Unknown, _) => Tone::Warn,
-        (LagKind::Unsupported, _) | (_, Some(0)) => Tone::Dim,
-        _ => Tone::New,
-    };
-    span(format!("{}{arrow}", group.lag.text()), tone)
-}
-
 fn lag_spark(history: &History) -> String {
     const CELLS: usize = 10;
     let points: Vec<_> = history.window(60_000).collect();
@@ -256,28 +201,6 @@ fn count_cell(count: Option<i64>) -> Span {
         None => Tone::Warn,
     };
     span(count_words(count), tone)
-}
-
-/// A count of the server, or `?` where it cannot be true.
-pub fn count_words(count: Option<i64>) -> String {
-    count.map_or("?".to_owned(), |n| n.to_string())
-}
-
-/// The longest idle time of a pending entry; `≥` in front when only a part of the PEL is known.
-pub fn oldest_cell(group: &GroupState, now: Now) -> Span {
-    // rows older than the count beside them may be acknowledged by now: a past value, so it stands still and is dim
-    if group.pel.at < group.at {
-        return match group.oldest_idle(group.pel.at).value() {
-            Some(ms) => span(format!("({})", age(ms)), Tone::Dim),
-            None => span("?", Tone::Dim),
-        };
-    }
-    match group.oldest_idle(now.mono) {
-        Extreme::Exact(Some((ms, _))) => span(age(ms), heat(ms)),
-        Extreme::AtLeast(ms, _) => span(format!("≥{}", age(ms)), heat(ms)),
-        Extreme::Exact(None) => span("-", Tone::Dim),
-        Extreme::Unknown => span("?", Tone::Dim),
-    }
 }
 
 fn active_cell(app: &App, group: &GroupState, now: Now) -> Span {

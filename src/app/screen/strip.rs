@@ -1,6 +1,6 @@
 //! The strip in its three zooms.
 
-use super::{Line, Span, Tone, bold, heat, overview::count_words, span};
+use super::{Line, Span, Tone, bold, heat, span, words::count_words};
 use crate::{
     app::{
         App, Pane, Zoom,

@@ -1,9 +1,8 @@
 //! Findings as sentences, and the checks that are quiet.
 
 use super::{
-    Line, Span, Tone, bold,
-    overview::{fault_words, level_mark, level_tone},
-    span,
+    Line, Span, Tone, bold, span,
+    words::{fault_words, level_mark, level_tone},
 };
 use crate::core::{
     symptoms::{Finding, Judgement},

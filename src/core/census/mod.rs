@@ -16,6 +16,7 @@ pub use walk::{Answer, Step, Walk};
 
 use super::{
     id::EntryId,
+    known::Known,
     model::{PendingRow, StreamFacts},
     name::Name,
 };
@@ -39,6 +40,19 @@ pub struct CensusRequest {
     pub holders: Vec<(Name, i64)>,
     /// What it may cost.
     pub limits: Limits,
+}
+
+/// How far a census has come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CensusSample {
+    /// The stream.
+    pub key: Name,
+    /// The group.
+    pub group: Name,
+    /// What was counted.
+    pub tally: Tally,
+    /// First entry and largest deleted id by which entries were taken to be in the stream or not when the walk began.
+    pub judged_by: (Option<EntryId>, Known<EntryId>),
 }
 
 /// What a census may cost the server.

@@ -1,11 +1,12 @@
 //! The walk itself: which command comes next, and how large it may be.
 
-use super::{CensusRequest, Older, Tally, fate, ids, sweep::Sweep};
+use super::{CensusRequest, CensusSample, Older, Tally, fate, ids, sweep::Sweep};
 use crate::core::{
+    fault::{Fault, Part},
     id::EntryId,
     known::Known,
     model::PendingRow,
-    sample::{CensusSample, Fault, PageRequest, Part},
+    page::PageRequest,
     time::Mono,
 };
 use std::collections::VecDeque;

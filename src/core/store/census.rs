@@ -2,12 +2,11 @@
 
 use super::{Extreme, Focus, GroupState, Pel, RowState, Store, StreamState};
 use crate::core::{
-    census::{CensusRequest, Held, LEAST_SWEPT, Old, Tally},
+    census::{CensusRequest, CensusSample, Held, LEAST_SWEPT, Old, Tally},
     id::EntryId,
     known::Known,
     model::PendingRow,
     name::Name,
-    sample::CensusSample,
     time::Mono,
 };
 

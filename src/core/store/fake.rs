@@ -3,15 +3,12 @@
 
 use super::{Focus, Reading, Settings, Store};
 use crate::core::{
-    census::{Answer, Step, Walk},
+    census::{Answer, CensusSample, Step, Walk},
     id::EntryId,
     known::Known,
     model::{ConsumerFacts, GroupFacts, PendingRow, PendingSummary, StreamFacts},
     name::Name,
-    sample::{
-        CensusSample, Fault, GroupDetail, GroupRequest, PageRequest, RangeIds, RangeRequest, Request, Sample,
-        StreamSample,
-    },
+    sample::{Fault, GroupDetail, GroupRequest, PageRequest, RangeIds, RangeRequest, Request, Sample, StreamSample},
     symptoms::Verdicts,
     time::{Mono, Now},
 };

@@ -8,7 +8,7 @@ use crate::core::{
     lag::{self, Inputs, Lag},
     model::{ConsumerFacts, GroupFacts, PendingSummary, StreamFacts, total},
     name::Name,
-    observed::Failure,
+    observed::FailedReading,
     sample::{Fault, GroupDetail, PageRequest, Part, RangeIds, RangeRequest, Sample, ScanSample, StreamSample},
     strip::Window,
     time::{Mono, Now, age_words},
@@ -131,7 +131,8 @@ impl Fold<'_> {
             Err(fault) => self.lose_stream(&mut stream, fault),
         }
         if let Some((_, range)) = sample.ranges.last() {
-            stream.range_failure = range.as_ref().err().map(|fault| Failure { fault: fault.clone(), at: self.at });
+            stream.range_failure =
+                range.as_ref().err().map(|fault| FailedReading { fault: fault.clone(), at: self.at });
         }
         stream.skewed = stream.facts.at < self.at || !sample.consistent;
         if stream.is_ok() {
@@ -409,7 +410,7 @@ fn take_summary(group: &mut GroupState, part: Option<Part<PendingSummary>>, at: 
             summary.holders.sort();
             group.summary.take(Ok(summary), at);
         }
-        Some(Err(fault)) => group.pel_failure = Some(Failure { fault, at }),
+        Some(Err(fault)) => group.pel_failure = Some(FailedReading { fault, at }),
         None => {}
     }
 }
@@ -421,7 +422,7 @@ fn take_pages(
     reading: Reading,
 ) {
     if let Some(fault) = pages.iter().find_map(|(_, part)| part.as_ref().err()) {
-        group.pel_failure = Some(Failure { fault: fault.clone(), at });
+        group.pel_failure = Some(FailedReading { fault: fault.clone(), at });
         return;
     }
     let pages: Vec<_> = pages.iter().filter_map(|(page, part)| Some((page.clone(), part.as_ref().ok()?))).collect();

@@ -7,7 +7,7 @@ use crate::core::{
     lag::{Drift, Lag},
     model::{ConsumerFacts, GroupFacts, PendingSummary, StreamFacts},
     name::Name,
-    observed::{Failure, Observed},
+    observed::{FailedReading, Observed},
     sample::Fault,
     strip::{Cell, Marks, cells},
     time::Mono,
@@ -51,7 +51,7 @@ pub struct GroupState {
     /// What was said of lost payloads when the pending rows were last of the same moment as the stream.
     gone: Option<(i64, bool)>,
     /// Why XPENDING brought nothing the last time, if it did not.
-    pub pel_failure: Option<Failure>,
+    pub pel_failure: Option<FailedReading>,
     /// What was seen of its entries from tick to tick.
     pub seen: Sightings,
     /// When more than its element of XINFO GROUPS was last fetched.

@@ -48,7 +48,7 @@ use super::{
     id::EntryId,
     model::{ServerFacts, StreamFacts},
     name::Name,
-    observed::{Failure, Observed},
+    observed::{FailedReading, Observed},
     sample::{Cost, Fault},
     strip::Window,
     time::{Mono, Now},
@@ -134,7 +134,7 @@ pub struct StreamState {
     /// The groups were last read at another moment than the facts: the two cannot be compared.
     pub skewed: bool,
     /// Why the entries of the stream could not be read the last time.
-    pub range_failure: Option<Failure>,
+    pub range_failure: Option<FailedReading>,
     /// XINFO GROUPS failed although the stream is there.
     pub groups_fault: Option<Fault>,
     /// Its groups, by name.

@@ -33,6 +33,11 @@ impl Stop {
         self.0.store(true, Ordering::Relaxed);
     }
 
+    /// Takes the request back: the next action begins.
+    pub fn clear(&self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+
     fn is_asked(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

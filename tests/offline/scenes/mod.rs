@@ -49,8 +49,8 @@ impl Scene {
         let now = self.now();
         let effects = update(&mut self.app, msg, now);
         for effect in &effects {
-            if let Effect::Plan { request, .. } = effect {
-                self.request = (**request).clone();
+            if let Effect::Poll(polling) = effect {
+                self.request = polling.request.clone();
             }
         }
         effects

@@ -12,8 +12,8 @@ use pelwatch::{
         store::{Focus, GroupState, Reading, Settings, Store, StreamState},
         time::Mono,
     },
-    report::FullReading,
     source::{Link, Source, Target, Walker, target::Parts},
+    tasks::FullReading,
 };
 use redis::{FromRedisValue, Value};
 use tokio::runtime::{Builder, Runtime};

@@ -2,6 +2,7 @@
 //! watching goes on meanwhile.
 
 use crate::{
+    app::{effect::Effect, msg::Msg},
     clock::Clock,
     core::{
         action::{Ask, Plan},
@@ -43,30 +44,9 @@ pub async fn carry_out(
     outcome
 }
 
-/// Something to do.
-#[derive(Debug)]
-pub enum Deed {
-    /// Make a plan; the number tells which dialog asked.
-    Plan(u64, Box<Ask>),
-    /// Carry a confirmed plan out.
-    Execute(u64, Box<Plan>, Stop),
-}
-
-/// What became of it.
-#[derive(Debug)]
-pub enum Told {
-    /// The plan, or why there is none.
-    Planned(u64, Result<Box<Plan>, String>),
-    /// How far it has come.
-    Progress(u64, Progress),
-    /// The end.
-    Ended(u64, Box<Outcome>),
-}
-
 /// The task that acts.
 #[derive(Debug)]
 pub struct Actor {
-    /// Where.
     pub target: Target,
     /// For time stamps.
     pub clock: Clock,
@@ -74,27 +54,29 @@ pub struct Actor {
     pub active_ms: i64,
     /// Whether anything may be carried out in this session. Plans may always be made.
     pub allowed: bool,
-    /// What to do.
-    pub deeds: mpsc::Receiver<Deed>,
-    /// Whom to tell.
-    pub told: mpsc::Sender<Told>,
+    /// Asks a claim under way to stop.
+    pub stop: Stop,
+    /// [`Effect::MakePlan`] and [`Effect::Execute`]; others are ignored.
+    pub effects: mpsc::Receiver<Effect>,
+    pub messages: mpsc::Sender<Msg>,
 }
 
 impl Actor {
     /// Runs until nobody asks any more.
     pub async fn run(mut self) {
-        while let Some(deed) = self.deeds.recv().await {
-            let told = match deed {
-                Deed::Plan(no, ask) => Told::Planned(no, self.plan(*ask).await),
-                Deed::Execute(no, plan, stop) => Told::Ended(no, Box::new(self.execute(no, &plan, &stop).await)),
+        while let Some(effect) = self.effects.recv().await {
+            let msg = match effect {
+                Effect::MakePlan { dialog, ask } => Msg::Planned(dialog, self.plan(*ask).await),
+                Effect::Execute { dialog, plan } => Msg::Ended(dialog, Box::new(self.execute(dialog, &plan).await)),
+                _ => continue,
             };
-            if self.told.send(told).await.is_err() {
+            if self.messages.send(msg).await.is_err() {
                 return;
             }
         }
     }
 
-    /// A connection for each deed: an idle one may have been closed meanwhile, which after sending would be an unknown outcome.
+    /// A connection for each plan and each action: an idle one may have been closed meanwhile, which after sending would be an unknown outcome.
     async fn plan(&self, ask: Ask) -> Result<Box<Plan>, String> {
         let owner = connect_owner(&self.target, ask.detail().key(), self.clock).await;
         let (mut link, _) = owner.map_err(|fault| fault.to_string())?;
@@ -102,7 +84,7 @@ impl Actor {
         Ok(Box::new(plan))
     }
 
-    async fn execute(&self, no: u64, plan: &Plan, stop: &Stop) -> Outcome {
+    async fn execute(&self, dialog: u64, plan: &Plan) -> Outcome {
         if !self.allowed {
             return Outcome::refused("this session only reads".to_owned());
         }
@@ -112,10 +94,10 @@ impl Actor {
             Err(fault) => return Outcome::refused(fault.to_string()),
         };
         let mut executor = Executor::new(&mut link, &target, self.clock, self.active_ms);
-        let progress = |progress| {
+        let progress = |progress: Progress| {
             // a full queue only means that the screen is behind: the next one tells more
-            let _ = self.told.try_send(Told::Progress(no, progress));
+            let _ = self.messages.try_send(Msg::Progress(dialog, progress.claimed, progress.removed));
         };
-        carry_out(&mut executor, plan, &target.place(), self.clock, stop, progress).await
+        carry_out(&mut executor, plan, &target.place(), self.clock, &self.stop, progress).await
     }
 }

@@ -18,20 +18,20 @@ use std::time::Duration;
 
 /// Where samples come from.
 #[derive(Debug)]
-pub enum Wire {
+pub enum Connection {
     /// One server.
     Link(Box<Link>),
     /// A cluster.
     Cluster(Box<Cluster>),
 }
 
-impl Wire {
+impl Connection {
     /// Connects; with --cluster to every node of the cluster, if the server is one's.
     ///
     /// # Errors
     /// When the server is not reached or does not let us in.
     pub async fn connect(target: &Target, clock: Clock) -> Result<Self, LinkFault> {
-        let link = lead_in(target, clock).await?;
+        let link = connect_any(target, clock).await?;
         if !target.is_cluster() {
             return Ok(Self::Link(Box::new(link)));
         }
@@ -48,17 +48,17 @@ impl Wire {
             link @ Self::Link(_) => link,
         }
     }
+}
 
-    /// Of the time that a sample took, what the next must be put off for. A cluster's nodes are put off one by one.
-    pub(super) fn spent(&self, elapsed: Duration) -> Duration {
+impl Source for Connection {
+    /// A cluster's nodes are put off one by one.
+    fn spent(&self, elapsed: Duration) -> Duration {
         match self {
             Self::Link(_) => elapsed,
             Self::Cluster(_) => Duration::ZERO,
         }
     }
-}
 
-impl Source for Wire {
     async fn sample(&mut self, request: &Request) -> Result<Sample, LinkFault> {
         match self {
             Self::Link(link) => link.sample(request).await,
@@ -82,7 +82,7 @@ impl Source for Wire {
 }
 
 /// The server named, or another node of its cluster once others are known.
-async fn lead_in(target: &Target, clock: Clock) -> Result<Link, LinkFault> {
+async fn connect_any(target: &Target, clock: Clock) -> Result<Link, LinkFault> {
     let fault = match Link::connect(target, clock).await {
         Ok(link) => return Ok(link),
         Err(fault) => fault,
@@ -101,7 +101,7 @@ async fn lead_in(target: &Target, clock: Clock) -> Result<Link, LinkFault> {
 /// # Errors
 /// When a node is not reached or does not let us in.
 pub async fn connect_owner(target: &Target, key: &Name, clock: Clock) -> Result<(Link, Target), LinkFault> {
-    let mut link = lead_in(target, clock).await?;
+    let mut link = connect_any(target, clock).await?;
     let mut at = target.clone();
     if !target.is_cluster() {
         return Ok((link, at));

@@ -1,19 +1,22 @@
 //! The loop: receive, update, carry out effects, draw once if something changed.
 
-use super::{
-    draw::draw,
-    input,
-    terminal::{self, Screen, install_panic_hook},
-    theme::Theme,
-};
 use crate::{
-    act::{Actor, Deed, Told},
-    app::{App, effect::Effect, msg::Msg, screen},
+    app::{
+        App,
+        effect::{Effect, Polling},
+        msg::Msg,
+        screen,
+    },
     clock::{Clock, local_time},
-    core::store::Settings,
-    report,
-    run::Failure,
-    source::{Order, Plan, Poller, Report, Stop, Target, Wire},
+    core::{outcome::Outcome, store::Settings},
+    failure::Failure,
+    journal, report,
+    source::{Connection, Stop, Target},
+    tasks::{Actor, Poller, ToServer},
+    tui::{
+        self, Theme, message,
+        terminal::{self, Screen, install_panic_hook},
+    },
 };
 use crossterm::{clipboard::CopyToClipboard, event::EventStream, execute};
 use futures::StreamExt;
@@ -77,18 +80,13 @@ const SIGCONT: i32 = 19;
 ///
 /// # Errors
 /// When the server is not reached at the start, standard output is no terminal, or a task panics.
-pub async fn dashboard(
-    target: Target,
-    options: Options,
-    clock: Clock,
-    beside: JoinSet<Failure>,
-) -> Result<(), Failure> {
+pub async fn run(target: Target, options: Options, clock: Clock, beside: JoinSet<Failure>) -> Result<(), Failure> {
     if !io::IsTerminal::is_terminal(&io::stdout()) {
         let why = "the dashboard needs a terminal; for scripts there is: pelwatch snapshot [--json]";
         return Err(Failure::Usage(why.to_owned()));
     }
     // reached once before the screen is taken, so that a wrong address is a plain sentence
-    let link = Wire::connect(&target, clock).await?;
+    let link = Connection::connect(&target, clock).await?;
     install_panic_hook();
     let mut signals = Signals::listen()?;
     let screen = Screen::take()?;
@@ -107,13 +105,15 @@ struct Dashboard {
     screen: Screen,
     theme: Theme,
     clock: Clock,
-    plan: watch::Sender<Plan>,
-    orders: mpsc::Sender<Order>,
-    deeds: mpsc::Sender<Deed>,
-    told: mpsc::Receiver<Told>,
+    polling: watch::Sender<Polling>,
+    /// To the poller.
+    polls: mpsc::Sender<Effect>,
+    /// To the task that acts.
+    actions: mpsc::Sender<Effect>,
+    /// From both.
+    messages: mpsc::Receiver<Msg>,
     stop: Stop,
     acting: bool,
-    reports: mpsc::Receiver<Report>,
     tasks: JoinSet<Failure>,
     keys: EventStream,
 }
@@ -129,7 +129,7 @@ impl Dashboard {
         target: &Target,
         options: &Options,
         clock: Clock,
-        link: Wire,
+        link: Connection,
         mut tasks: JoinSet<Failure>,
         screen: Screen,
     ) -> io::Result<Self> {
@@ -139,29 +139,30 @@ impl Dashboard {
         app.size = (size.width, size.height);
         app.may_act = options.may_act;
         options.why_read_only.clone_into(&mut app.why_read_only);
-        if let Some(path) = crate::journal::default_path(|name| std::env::var(name).ok()) {
-            app.journal = crate::journal::tail(&path, 20);
+        if let Some(path) = journal::default_path(|name| std::env::var(name).ok()) {
+            app.journal = journal::tail(&path, 20);
         }
-        let (deeds, ordered_deeds) = mpsc::channel(4);
-        let (telling, told) = mpsc::channel(8);
-        let active_ms = options.settings.gone_after_ms;
+        let (sender, messages) = mpsc::channel(8);
+        let (actions, to_act) = mpsc::channel(4);
+        let stop = Stop::default();
         let actor = Actor {
             target: target.clone(),
             clock,
-            active_ms,
+            active_ms: options.settings.gone_after_ms,
             allowed: options.may_act,
-            deeds: ordered_deeds,
-            told: telling,
+            stop: stop.clone(),
+            effects: to_act,
+            messages: sender.clone(),
         };
         tasks.spawn(async move {
             actor.run().await;
             Failure::Io(io::Error::other("the task for actions ended"))
         });
-        let first = Plan { request: app.watch.store.wants(&app.focus(), clock.mono()), interval: options.interval };
-        let (plan, plans) = watch::channel(first);
-        let (orders, ordered) = mpsc::channel(8);
-        let (reporting, reports) = mpsc::channel(4);
-        let poller = Poller { target: target.clone(), clock, plan: plans, orders: ordered, reports: reporting };
+        let first = Polling { request: app.watch.store.wants(&app.focus(), clock.mono()), interval_ms };
+        let (polling, to_poll) = watch::channel(first);
+        let (polls, poll_effects) = mpsc::channel(8);
+        let connect = ToServer { target: target.clone(), clock };
+        let poller = Poller { connect, clock, polling: to_poll, effects: poll_effects, messages: sender };
         tasks.spawn(async move {
             poller.run(Some(link)).await;
             Failure::Io(io::Error::other("the poller ended"))
@@ -171,13 +172,12 @@ impl Dashboard {
             screen,
             theme: options.theme,
             clock,
-            plan,
-            orders,
-            deeds,
-            told,
-            stop: Stop::default(),
+            polling,
+            polls,
+            actions,
+            messages,
+            stop,
             acting: false,
-            reports,
             tasks,
             keys: EventStream::new(),
         })
@@ -192,24 +192,20 @@ impl Dashboard {
         loop {
             let next = tokio::select! {
                 event = self.keys.next() => match event {
-                    Some(Ok(event)) => match input::message(event) {
+                    Some(Ok(event)) => match message(event) {
                         Some(msg) => self.take(msg)?,
                         None => continue,
                     },
                     // the terminal is gone: there is nobody to watch
                     Some(Err(_)) | None => Next::End { printing: false },
                 },
-                report = self.reports.recv() => match report {
-                    Some(report) => self.take(told(report))?,
-                    // the poller is gone: how it ended is the failure to tell, a panic is no quiet end
-                    None => return Err(ending(self.tasks.join_next().await)),
-                },
-                told = self.told.recv() => match told {
-                    Some(told) => {
-                        self.acting &= !matches!(told, Told::Ended(..));
-                        self.take(acted(told))?
+                msg = self.messages.recv() => match msg {
+                    Some(msg) => {
+                        self.acting &= !matches!(msg, Msg::Ended(..));
+                        self.take(msg)?
                     }
-                    None => continue,
+                    // both tasks are gone: how they ended is the failure, and a panic must not pass for a quiet end
+                    None => return Err(ending(self.tasks.join_next().await)),
                 },
                 _ = signals.terminate.recv() => self.take(Msg::Terminate)?,
                 _ = signals.hang_up.recv() => self.take(Msg::Terminate)?,
@@ -243,8 +239,8 @@ impl Dashboard {
         }
         self.stop.ask();
         let ended = async {
-            while let Some(told) = self.told.recv().await {
-                if matches!(told, Told::Ended(..)) {
+            while let Some(msg) = self.messages.recv().await {
+                if matches!(msg, Msg::Ended(..)) {
                     break;
                 }
             }
@@ -255,19 +251,19 @@ impl Dashboard {
     fn take(&mut self, msg: Msg) -> io::Result<Next> {
         for effect in crate::app::update::update(&mut self.app, msg, self.clock.now()) {
             match effect {
-                Effect::Plan { request, interval_ms } => {
-                    self.plan.send_replace(Plan { request: *request, interval: Duration::from_millis(interval_ms) });
+                Effect::Poll(polling) => {
+                    self.polling.send_replace(*polling);
                 }
-                Effect::PollNow => self.order(Order::PollNow),
-                Effect::FetchEntry { key, id } => self.order(Order::Entry { key, id }),
-                Effect::MakePlan { dialog, ask } => {
-                    let _ = self.deeds.try_send(Deed::Plan(dialog, ask));
-                }
+                // a full queue means that the same was asked for just now; the key can be pressed again
+                effect @ (Effect::PollNow | Effect::FetchEntry { .. }) => drop(self.polls.try_send(effect)),
+                effect @ Effect::MakePlan { .. } => drop(self.actions.try_send(effect)),
                 Effect::Execute { dialog, plan } => {
-                    self.stop = Stop::default();
-                    if self.deeds.try_send(Deed::Execute(dialog, plan, self.stop.clone())).is_err() {
-                        let refused =
-                            crate::core::outcome::Outcome::refused("an action is under way already".to_owned());
+                    let free = !self.acting;
+                    if free {
+                        self.stop.clear();
+                    }
+                    if !free || self.actions.try_send(Effect::Execute { dialog, plan }).is_err() {
+                        let refused = Outcome::refused("an action is under way already");
                         return self.take(Msg::Ended(dialog, Box::new(refused)));
                     }
                     self.acting = true;
@@ -282,14 +278,9 @@ impl Dashboard {
         Ok(Next::On)
     }
 
-    /// A full queue means that the same was ordered just now; the key can be pressed again.
-    fn order(&self, order: Order) {
-        let _ = self.orders.try_send(order);
-    }
-
     /// Raw mode swallows Ctrl-Z, so the program stops itself the way the shell would have it.
     fn suspend(&mut self) -> io::Result<()> {
-        super::terminal::give_back();
+        terminal::give_back();
         // the shell's own kill: small systems have no program of that name. Where it cannot be done, the screen just comes back
         let _ = std::process::Command::new("sh").args(["-c", "kill -STOP $PPID"]).status();
         self.screen.resume()
@@ -304,24 +295,8 @@ impl Dashboard {
         let theme = self.theme;
         let mut out = io::stdout();
         execute!(out, crossterm::terminal::BeginSynchronizedUpdate)?;
-        self.screen.terminal.draw(|frame| draw(frame, &view, &theme))?;
+        self.screen.terminal.draw(|frame| tui::draw(frame, &view, &theme))?;
         execute!(out, crossterm::terminal::EndSynchronizedUpdate)
-    }
-}
-
-fn acted(told: Told) -> Msg {
-    match told {
-        Told::Planned(no, plan) => Msg::Planned(no, plan),
-        Told::Progress(no, progress) => Msg::Progress(no, progress.claimed, progress.removed),
-        Told::Ended(no, outcome) => Msg::Ended(no, outcome),
-    }
-}
-
-fn told(report: Report) -> Msg {
-    match report {
-        Report::Sampled(sample, interval) => Msg::Sampled { sample, interval_ms: interval.as_millis() as u64 },
-        Report::Entry(entry) => Msg::Entry(entry),
-        Report::Down { fault, retry_at } => Msg::Down { why: fault.to_string(), retry_at },
     }
 }
 

@@ -1,14 +1,13 @@
 //! The polling task: owns the connection, keeps the interval, never has two polls in flight, never gives up.
 
-use super::{LinkFault, Source, Target, Walker, Wire};
 use crate::{
-    clock::Clock,
-    core::{
-        id::EntryId,
-        name::Name,
-        sample::{EntryPayload, Request, Sample},
-        time::Mono,
+    app::{
+        effect::{Effect, Polling},
+        msg::Msg,
     },
+    clock::Clock,
+    core::time::Mono,
+    source::{Connection, LinkFault, Source, Target, Walker},
 };
 use std::time::Duration;
 use tokio::{
@@ -16,43 +15,28 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-/// What to poll and how often; the newest wins.
-#[derive(Clone, Debug, Default)]
-pub struct Plan {
-    /// What the next tick asks for.
-    pub request: Request,
-    /// Time from the start of one tick to the start of the next.
-    pub interval: Duration,
+/// How a poller comes by its source, at the start and after each loss: a server, a recording, a script in a test.
+pub trait Connect {
+    type Source: Source + Send;
+
+    /// # Errors
+    /// When the source is not reached.
+    fn connect(&mut self) -> impl Future<Output = Result<Self::Source, LinkFault>> + Send;
 }
 
-/// Something to do besides the ticks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// Poll at once; the next tick is an interval later.
-    PollNow,
-    /// Fetch one entry with its payload.
-    Entry {
-        /// The stream.
-        key: Name,
-        /// The entry.
-        id: EntryId,
-    },
-}
-
-/// What the poller tells.
+/// Connects to a server, or to all nodes of its cluster.
 #[derive(Debug)]
-pub enum Report {
-    /// A tick's sample, and the interval really kept.
-    Sampled(Box<Sample>, Duration),
-    /// An entry that was ordered.
-    Entry(EntryPayload),
-    /// The connection is lost, or was not made; the next try is at this time.
-    Down {
-        /// What happened.
-        fault: LinkFault,
-        /// When the next try is made.
-        retry_at: Mono,
-    },
+pub struct ToServer {
+    pub target: Target,
+    pub clock: Clock,
+}
+
+impl Connect for ToServer {
+    type Source = Connection;
+
+    async fn connect(&mut self) -> Result<Connection, LinkFault> {
+        Connection::connect(&self.target, self.clock).await
+    }
 }
 
 /// A tick may take at most this share of the time: a reply slower than a tenth of the interval stretches it.
@@ -62,32 +46,29 @@ const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// The polling task.
 #[derive(Debug)]
-pub struct Poller {
-    /// Where to connect.
-    pub target: Target,
+pub struct Poller<C> {
+    pub connect: C,
     /// For time stamps.
     pub clock: Clock,
-    /// What to poll.
-    pub plan: watch::Receiver<Plan>,
-    /// What else to do.
-    pub orders: mpsc::Receiver<Order>,
-    /// Whom to tell.
-    pub reports: mpsc::Sender<Report>,
+    pub polling: watch::Receiver<Polling>,
+    /// [`Effect::PollNow`] and [`Effect::FetchEntry`]; others are ignored.
+    pub effects: mpsc::Receiver<Effect>,
+    pub messages: mpsc::Sender<Msg>,
 }
 
-impl Poller {
-    /// Runs until nobody listens any more. `link` is the connection made before the screen came up.
-    pub async fn run(mut self, mut link: Option<Wire>) {
+impl<C: Connect> Poller<C> {
+    /// Runs until nobody listens any more. `source` was connected before the screen came up.
+    pub async fn run(mut self, mut source: Option<C::Source>) {
         let mut tries = 0;
         loop {
-            let fault = match link.take() {
+            let fault = match source.take() {
                 Some(open) => {
                     let Some(fault) = self.poll(open, &mut tries).await else { return };
                     fault
                 }
-                None => match Wire::connect(&self.target, self.clock).await {
+                None => match self.connect.connect().await {
                     Ok(open) => {
-                        link = Some(open);
+                        source = Some(open);
                         continue;
                     }
                     Err(fault) => fault,
@@ -96,7 +77,7 @@ impl Poller {
             tries += 1;
             let wait = FIRST_WAIT.saturating_mul(1 << (tries - 1).min(8)).min(LONGEST_WAIT);
             let retry_at = Mono(self.clock.mono().0 + wait.as_millis() as u64);
-            if self.reports.send(Report::Down { fault, retry_at }).await.is_err() {
+            if self.messages.send(Msg::Down { why: fault.to_string(), retry_at }).await.is_err() {
                 return;
             }
             if !self.wait_for_retry(Instant::now() + wait).await {
@@ -110,9 +91,9 @@ impl Poller {
         loop {
             tokio::select! {
                 () = sleep_until(until) => return true,
-                order = self.orders.recv() => match order {
-                    Some(Order::PollNow) => return true,
-                    Some(Order::Entry { .. }) => {}
+                effect = self.effects.recv() => match effect {
+                    Some(Effect::PollNow) => return true,
+                    Some(_) => {}
                     None => return false,
                 },
             }
@@ -120,7 +101,7 @@ impl Poller {
     }
 
     /// Ticks on one connection until it breaks; `None` when nobody listens any more.
-    async fn poll(&mut self, mut link: Wire, tries: &mut u32) -> Option<LinkFault> {
+    async fn poll(&mut self, mut source: C::Source, tries: &mut u32) -> Option<LinkFault> {
         let mut next = Instant::now();
         let mut earliest = next;
         let mut walker = Walker::default();
@@ -128,42 +109,44 @@ impl Poller {
             tokio::select! {
                 () = sleep_until(next) => {}
                 () = sleep_until(walker.due().unwrap_or(next)), if walker.due().is_some_and(|due| due < next) => {
-                    if let Err(fault) = walker.step(&mut link, self.clock).await {
+                    if let Err(fault) = walker.step(&mut source, self.clock).await {
                         return Some(fault);
                     }
                     continue;
                 }
-                order = self.orders.recv() => match order? {
+                effect = self.effects.recv() => match effect? {
                     // at once, but not so often that a slow server is asked all the time
-                    Order::PollNow => {
+                    Effect::PollNow => {
                         next = next.min(earliest.max(Instant::now()));
                         continue;
                     }
-                    Order::Entry { key, id } => {
-                        match link.entry(&key, id).await {
-                            Ok(entry) => self.reports.send(Report::Entry(entry)).await.ok()?,
+                    Effect::FetchEntry { key, id } => {
+                        match source.entry(&key, id).await {
+                            Ok(entry) => self.messages.send(Msg::Entry(entry)).await.ok()?,
                             Err(fault) => return Some(fault),
                         }
                         continue;
                     }
+                    _ => continue,
                 },
             }
             let start = Instant::now();
-            let plan = self.plan.borrow_and_update().clone();
-            let mut sample = match link.sample(&plan.request).await {
+            let polling = self.polling.borrow_and_update().clone();
+            let mut sample = match source.sample(&polling.request).await {
                 Ok(sample) => sample,
                 Err(fault) => return Some(fault),
             };
             *tries = 0;
             rehearse_panic();
             // counted from the start: a late tick is dropped, not made up for
-            let least = link.spent(start.elapsed()).saturating_mul(SHARE);
+            let least = source.spent(start.elapsed()).saturating_mul(SHARE);
             earliest = start + least;
-            let interval = plan.interval.max(least);
+            let interval = Duration::from_millis(polling.interval_ms).max(least);
             next = start + interval;
-            walker.follow(plan.request.census.as_ref(), self.clock);
+            walker.follow(polling.request.census.as_ref(), self.clock);
             walker.report(&mut sample);
-            self.reports.send(Report::Sampled(Box::new(sample), interval)).await.ok()?;
+            let interval_ms = interval.as_millis() as u64;
+            self.messages.send(Msg::Sampled { sample: Box::new(sample), interval_ms }).await.ok()?;
         }
     }
 }
