@@ -128,8 +128,8 @@ impl Census {
 }
 
 impl Store {
-    /// The PEL to walk now, in this order: that of the group on the screen, the one whose walk has begun, the smallest that was never
-    /// walked, the one whose last walk ended longest ago.
+    /// The PEL to walk now. The first choice is the group on the screen, then the walk that has begun, then the smallest PEL that was never
+    /// walked, then the PEL that was walked longest ago.
     pub(super) fn census_request(&self, focus: &Focus, now: Mono) -> Option<CensusRequest> {
         if self.settings.census.second_us == 0 {
             return None;

@@ -29,7 +29,7 @@ pub enum Focus {
     Group {
         key: Name,
         group: Name,
-        /// Consumers whose own pending entries are on the screen.
+        /// Consumers with their own pending entries on the screen.
         open: Vec<Name>,
         /// The id around which the strip is shown; `None` means the cursor.
         strip_at: Option<EntryId>,

@@ -26,7 +26,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
         .iter()
         .filter(|one| one.pending == 0 && idle_now(group, one.idle_ms, case.now.mono) > LEFT_OVER_MS)
         .count();
-    // even 7.2 cannot distinguish a reader that blocks for ever from one that is gone, so a few names are not enough
+    // even 7.2 cannot distinguish a reader that blocks forever from one that is gone, so a few names are not enough
     let floor = if case.fired(ABOUT) { STILL_LEFT_OVER } else { LEFT_OVER };
     if left < floor {
         return Verdict::Ok;
