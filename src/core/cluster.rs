@@ -1,27 +1,25 @@
-//! The nodes of a cluster, as far as watching it goes: those that serve slots.
+//! The nodes of a cluster that serve slots.
 
-/// All nodes that serve slots.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClusterFacts {
-    /// The nodes, by name.
     pub nodes: Vec<NodeFacts>,
-    /// Whether the cluster itself named its nodes. Where CLUSTER is forbidden they are learnt from redirections, and some may be missing.
+    /// Whether the cluster itself named its nodes. Where CLUSTER is forbidden they are learned from redirections, and some may be
+    /// missing.
     pub all_known: bool,
     /// Whether every node took part in the last complete pass of discovery.
     pub all_searched: bool,
 }
 
-/// One node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeFacts {
     /// `host:port` as the cluster names it, escaped.
     pub name: String,
-    /// Why it does not answer, as a sentence; `None` while it does.
+    /// Why it does not answer, as a sentence; `None` while it answers.
     pub trouble: Option<String>,
 }
 
 impl ClusterFacts {
-    /// Nodes that answer.
+    /// The number of nodes that answer.
     pub fn up(&self) -> usize {
         self.nodes.iter().filter(|node| node.trouble.is_none()).count()
     }

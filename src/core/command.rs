@@ -1,36 +1,32 @@
-//! A command as its words, and as one line for a shell.
+//! A command as a list of words, and as one line for a shell.
 
 use super::name::Name;
 use std::fmt;
 
-/// The words of one command, as they go to the server: bytes, not text.
+/// The words of one command as they go to the server: bytes, not text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Argv(Vec<Name>);
 
 impl Argv {
-    /// A command of these words.
     pub fn of(words: &[&[u8]]) -> Self {
         Self(words.iter().map(|word| Name::new(word.to_vec())).collect())
     }
 
-    /// One more word.
     pub fn push(&mut self, word: impl Into<Name>) {
         self.0.push(word.into());
     }
 
-    /// More words.
     pub fn extend(&mut self, words: impl IntoIterator<Item = Name>) {
         self.0.extend(words);
     }
 
-    /// The words.
     pub fn words(&self) -> &[Name] {
         &self.0
     }
 }
 
-/// For a shell: words of plain characters as they are, all others in single quotes or, where they hold bytes that do not print, in the
-/// `$'…'` form of bash.
+/// For a shell: plain words unchanged; all others in single quotes or, if they contain bytes that do not print, in the `$'…'` form of
+/// bash.
 impl fmt::Display for Argv {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, word) in self.0.iter().enumerate() {

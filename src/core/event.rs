@@ -2,7 +2,7 @@
 
 use super::name::Name;
 
-/// One thing that pelwatch saw change.
+/// A change that pelwatch saw.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
     /// When it was seen, milliseconds since 1970.
@@ -10,10 +10,9 @@ pub struct Event {
     /// Its kind, stable: `group-lost`, `stream-lost`, `stream-recreated`, `cursor-went-back`, `cursor-jumped`,
     /// `consumer-vanished-with-pending`.
     pub id: &'static str,
-    /// The stream.
     pub stream: Name,
-    /// The group, if it concerns one.
+    /// `None` if it concerns the whole stream.
     pub group: Option<Name>,
-    /// A sentence.
+    /// As a sentence.
     pub text: String,
 }

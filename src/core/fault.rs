@@ -7,26 +7,25 @@ pub enum Fault {
     Missing,
     /// The key is not a stream.
     WrongType,
-    /// The group went away between two commands.
+    /// The group disappeared between two commands.
     NoGroup,
-    /// It was left out on purpose: what was known before still stands.
+    /// Left out on purpose: the previous value is still valid.
     Unasked,
-    /// No permission; the server's words, escaped.
+    /// No permission; the server's message, escaped.
     Denied(String),
-    /// Another node of the cluster serves the key: the node as the server names it, escaped, and whether only for this once because
-    /// the slot is on its way there (ASK).
+    /// Another node of the cluster serves the key.
     Elsewhere {
         /// The key's hash slot.
         slot: u16,
-        /// `host:port`; the host may be empty, which means that of the node that answered.
+        /// `host:port` as the server names it, escaped. If the host is empty, it is the host of the node that answered.
         node: String,
-        /// ASK instead of MOVED.
+        /// ASK instead of MOVED: for this request only, while the slot is being moved there.
         once: bool,
     },
-    /// The key's node cannot be asked now, or will not answer for the cluster's sake (CLUSTERDOWN): what was known before stands, and
-    /// grows old. In words.
+    /// The key's node cannot be asked now, or refuses because the cluster is down (CLUSTERDOWN). Previous values stay and age. The text
+    /// says why.
     Away(String),
-    /// Anything else the server said, escaped.
+    /// Any other error of the server, escaped.
     Other(String),
 }
 
@@ -50,5 +49,5 @@ impl Fault {
     }
 }
 
-/// A part of a sample: the facts or the fault.
+/// A part of a sample: its value, or why there is none.
 pub type Part<T> = Result<T, Fault>;

@@ -1,5 +1,5 @@
-//! The last ten minutes of a group in little memory, and the rates that follow from them: as sampled for two minutes, one
-//! point every four seconds before that.
+//! The last ten minutes of a group in little memory, and the rates computed from them. The newest two minutes are kept as sampled, what
+//! is older as one point every four seconds.
 
 mod packed;
 
@@ -12,61 +12,56 @@ use super::{
 use packed::Chunk;
 use std::collections::VecDeque;
 
-/// No more points are kept than this.
+/// Most points kept.
 pub const POINTS: usize = 600;
-/// So many of them are thinned ones.
+/// Most thinned points among them.
 const OLD_POINTS: usize = 160;
 
-/// Points are kept as sampled for so long: twice the window over which trends are judged,
+/// Points up to this age are kept as sampled: twice the window over which trends are judged.
 pub const FINE_MS: u64 = 120_000;
-/// then one in so many milliseconds,
+/// Older points are thinned to one in this many milliseconds.
 pub const COARSE_MS: u64 = 4_000;
-/// up to this age, the span of the chart.
+/// The largest age kept: the span of the chart.
 const KEEP_MS: u64 = 600_000;
-/// What trends are judged over is kept however little memory there is.
+/// Points up to this age are kept however little memory there is, because trends are judged over them.
 const LEAST_MS: u64 = 65_000;
 
-/// Points closer than this count as one.
+/// Points closer together than this count as one.
 const CLOSEST_MS: u64 = 50;
-/// A rate over less than this says nothing.
+/// A rate over a shorter time is not meaningful.
 const SHORTEST_MS: u64 = 900;
 
 /// One sample of a group, as far as trends need it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Point {
-    /// When.
     pub at: Mono,
     /// Entries ever added to the stream.
     pub added: Option<i64>,
     /// Entries the group was ever given.
     pub delivered: Option<i64>,
-    /// Entries in the PEL.
     pub pending: Option<i64>,
-    /// Where the cursor was.
     pub cursor: super::id::EntryId,
     /// Entries waiting; `None` while unknown.
     pub lag: Option<i64>,
-    /// No fewer wait than this, and no more; `None` where that is not proven.
+    /// Proven bounds: at least and at most this many wait; `None` where it is not proven.
     pub bounds: (Option<i64>, Option<i64>),
-    /// Entries in the stream, all of them possibly ahead of the cursor; `None` where new ones may come in behind it.
+    /// Entries in the stream, all of them possibly ahead of the cursor; `None` where new ones may be added behind it.
     pub length: Option<i64>,
 }
 
-/// The points of one group.
 #[derive(Clone, Debug, Default)]
 pub struct History {
-    /// Thinned ones.
+    /// Thinned points.
     old: VecDeque<Chunk>,
-    /// As sampled.
+    /// Points as sampled.
     new: VecDeque<Chunk>,
-    /// The newest, which is packed, too.
+    /// The newest point, which is also packed.
     last: Option<Point>,
 }
 
 /// Entries a second over a window; `None` where a counter is missing or went back.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Rates {
-    /// Added to the stream.
     pub added: Option<f64>,
     /// Given to the group for the first time.
     pub delivered: Option<f64>,
@@ -83,8 +78,8 @@ impl Rates {
 }
 
 impl History {
-    /// Takes a sample in; `stream` is `None` where it was not read at this moment. A counter or a cursor that went
-    /// back starts a new history: rates never go negative, and a lag that was made by hand is no trend.
+    /// Adds a sample; `stream` is `None` where it was not read at this moment. A counter or a cursor that went back starts a new history:
+    /// rates must not be negative, and a lag changed by hand is not a trend.
     pub fn push(&mut self, at: Mono, stream: Option<&StreamFacts>, group: &GroupFacts, lag: &Lag) {
         let counted = matches!(lag.kind, LagKind::Exact | LagKind::Reported);
         let length = stream.map(|facts| facts.length).filter(|_| !lag.beyond_end);
@@ -113,7 +108,7 @@ impl History {
             if went_back || point.cursor < last.cursor || doubted {
                 *self = Self::default();
             } else if at.since(last.at) < CLOSEST_MS {
-                // rounds of one reading are one point in time
+                // all rounds of one reading are one point in time
                 self.drop_last();
             }
         }
@@ -134,7 +129,7 @@ impl History {
         self.last = left.last().copied().or(before);
     }
 
-    /// Lets what is old become coarse, and what is older go.
+    /// Thins points that became old, and drops the oldest.
     fn thin(&mut self, now: Mono) {
         let held = |chunks: &VecDeque<Chunk>| chunks.iter().map(|chunk| chunk.count).sum::<usize>();
         let mut fine = held(&self.new);
@@ -156,7 +151,7 @@ impl History {
         }
     }
 
-    /// Lets the oldest points go until no more than so many bytes are taken, as far as trends can do without them.
+    /// Drops the oldest points until the rest takes at most `bytes`, but keeps those that trends need.
     pub fn fit(&mut self, bytes: usize) {
         let Some(now) = self.last.map(|last| last.at) else { return };
         while self.bytes() > bytes {
@@ -167,12 +162,12 @@ impl History {
         }
     }
 
-    /// Bytes of memory that the points take.
+    /// Memory that the points take, in bytes.
     pub fn bytes(&self) -> usize {
         self.old.iter().chain(&self.new).map(Chunk::size).sum()
     }
 
-    /// The points, oldest first.
+    /// Oldest first.
     pub fn points(&self) -> impl DoubleEndedIterator<Item = Point> + ExactSizeIterator {
         self.window(u64::MAX)
     }
@@ -196,7 +191,7 @@ impl History {
         Some((first, last))
     }
 
-    /// How many points a window has.
+    /// The number of points in a window.
     pub fn count(&self, window_ms: u64) -> usize {
         let newest = self.last.map_or(Mono(0), |point| point.at);
         let near = |at: Mono| newest.since(at) <= window_ms;
@@ -213,7 +208,6 @@ impl History {
         self.ends(window_ms).map_or(0, |(first, last)| last.at.since(first.at))
     }
 
-    /// Rates over a window.
     pub fn rates(&self, window_ms: u64) -> Rates {
         let Some((first, last)) = self.ends(window_ms) else { return Rates::default() };
         if last.at.since(first.at) < SHORTEST_MS {

@@ -116,7 +116,7 @@ fn the_rounds_of_one_reading_are_one_point() {
     assert_eq!(history.points().len(), 2);
 }
 
-/// A busy group for some minutes, sampled each second; and the same points as they are.
+/// A busy group for some minutes, sampled each second; and the points that went in.
 fn busy(minutes: u64) -> (History, Vec<(Mono, Option<i64>)>) {
     let (mut history, mut all) = (History::default(), Vec::new());
     for second in 0..minutes * 60 {

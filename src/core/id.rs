@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The id of a stream entry, or a cursor, which need not be the id of any existing entry.
+/// The id of a stream entry, or a cursor. A cursor need not be the id of an existing entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EntryId {
     /// First half; milliseconds since 1970 by convention only (docs/server-facts.md 13.8).
@@ -11,7 +11,7 @@ pub struct EntryId {
     pub seq: u64,
 }
 
-/// 2010-01-01 in milliseconds: ids before it are taken for counters, not times (docs/server-facts.md 13.8).
+/// 2010-01-01 in milliseconds: smaller first halves are taken for counters, not times (docs/server-facts.md 13.8).
 const FIRST_PLAUSIBLE_MS: u64 = 1_262_304_000_000;
 const DAY_MS: i64 = 86_400_000;
 
@@ -21,7 +21,6 @@ impl EntryId {
     /// The largest legal id.
     pub const MAX: Self = Self { ms: u64::MAX, seq: u64::MAX };
 
-    /// An id from its two halves.
     pub const fn new(ms: u64, seq: u64) -> Self {
         Self { ms, seq }
     }
@@ -38,8 +37,8 @@ impl EntryId {
         }
     }
 
-    /// The smallest id after this one, carrying into the first half; `None` after the largest. Paging by this
-    /// works on every server, exclusive ranges need 6.2 (docs/server-facts.md 4.1 and 13.15).
+    /// The smallest id after this one, carrying into the first half; `None` after the largest. Paging uses it because it works on every
+    /// server; exclusive ranges need 6.2 (docs/server-facts.md 4.1 and 13.15).
     pub fn next(self) -> Option<Self> {
         match self.seq.checked_add(1) {
             Some(seq) => Some(Self { ms: self.ms, seq }),
@@ -55,7 +54,7 @@ impl EntryId {
         }
     }
 
-    /// The time in the id, in milliseconds since 1970, if it is plausibly one: from 2010 to a day after `now_ms`.
+    /// The time in the id, in milliseconds since 1970, if it is plausible: from 2010 to a day after `now_ms`.
     pub fn plausible_ms(self, now_ms: i64) -> Option<i64> {
         let ms = i64::try_from(self.ms).ok()?;
         (self.ms >= FIRST_PLAUSIBLE_MS && ms <= now_ms.saturating_add(DAY_MS)).then_some(ms)

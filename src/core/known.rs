@@ -1,4 +1,4 @@
-//! Why a value is there or not. Unknown is never 0.
+//! Why a value is there or missing. Unknown is never 0.
 
 /// A field of a reply: a value, or the reason why there is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -9,18 +9,17 @@ pub enum Known<T> {
     Unsupported,
     /// The server has the field and answered nil.
     Undetermined,
-    /// The server gave a value that cannot be true: a negative count, one too large for 64 bits, or two at once. Other servers
-    /// send such numbers (docs/server-facts.md 12).
+    /// The server gave a value that cannot be true: a negative count, a number too large for 64 bits, or two different values at once.
+    /// Some servers send such numbers (docs/server-facts.md 12).
     Contradictory,
     /// No permission to ask.
     Denied,
-    /// Not asked for so far.
+    /// Not asked for yet.
     #[default]
     Unasked,
 }
 
 impl<T> Known<T> {
-    /// The value, if there is one.
     pub fn value(self) -> Option<T> {
         match self {
             Self::Is(value) => Some(value),
@@ -28,7 +27,6 @@ impl<T> Known<T> {
         }
     }
 
-    /// The same with a reference.
     pub fn as_ref(&self) -> Known<&T> {
         match self {
             Self::Is(value) => Known::Is(value),
@@ -40,7 +38,7 @@ impl<T> Known<T> {
         }
     }
 
-    /// Why there is no value, in words; `None` when there is one.
+    /// Why there is no value; `None` when there is one.
     pub fn reason(&self) -> Option<&'static str> {
         match self {
             Self::Is(_) => None,
@@ -54,7 +52,7 @@ impl<T> Known<T> {
 }
 
 impl Known<i64> {
-    /// Whether it is known to be more than `n`.
+    /// Whether it is known and larger than `n`.
     pub fn exceeds(self, n: i64) -> bool {
         self.value().is_some_and(|value| value > n)
     }

@@ -1,7 +1,7 @@
-//! How many entries a group has still to be given, and how sure that is.
+//! How many entries a group still has to receive, and how reliable that number is.
 //!
-//! The rules are in docs/server-facts.md 3.4. Each number carries its kind, `exact` is never wrong while nobody sets the server's
-//! counters by hand, and the server's own word is kept beside it.
+//! The rules are in docs/server-facts.md 3.4. Each number carries its kind, and the server's own number is kept beside it. `Exact` is
+//! never wrong unless somebody sets the server's counters by hand.
 
 use super::{
     id::EntryId,
@@ -9,20 +9,20 @@ use super::{
     model::{GroupFacts, LagFamily, StreamFacts},
 };
 
-/// How far a lag can be believed.
+/// How far a lag can be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LagKind {
-    /// The number.
+    /// The true number.
     Exact,
-    /// The server's word, within bounds, from a family known to drift.
+    /// The server's number: within bounds, but from a family whose counters are known to drift.
     Reported,
-    /// Counted up to a limit: at least so many.
+    /// Counted up to a limit: at least this many.
     AtLeast,
-    /// Bounded from above by what the stream holds.
+    /// An upper bound: what the stream holds.
     AtMost,
-    /// It cannot be told; the reason says why.
+    /// It cannot be determined; the reason says why.
     Unknown,
-    /// This server reports none, and no rule applies.
+    /// The server reports no lag, and no rule applies.
     Unsupported,
 }
 
@@ -40,33 +40,29 @@ impl LagKind {
     }
 }
 
-/// A lag with its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lag {
-    /// How far to believe it.
     pub kind: LagKind,
-    /// The number of entries; `None` for `Unknown` and `Unsupported`, never 0 in their place.
+    /// `None` for `Unknown` and `Unsupported`; never 0 in their place.
     pub value: Option<i64>,
-    /// What the server said, whether used or not.
+    /// The server's number, whether used or not.
     pub reported: Option<i64>,
-    /// Why it is not exact, in words.
+    /// Why it is not exact.
     pub reason: Option<&'static str>,
-    /// The cursor lies beyond everything the stream ever gave out: entries added below it will be skipped.
+    /// The cursor lies after every id the stream ever generated: entries added below it will be skipped.
     pub beyond_end: bool,
 }
 
 impl Lag {
-    /// A lag of which nothing is known.
     pub fn unknown(reason: &'static str) -> Self {
         Self { kind: LagKind::Unknown, value: None, reported: None, reason: Some(reason), beyond_end: false }
     }
 
-    /// The exact value, if it is one.
     pub fn exact(&self) -> Option<i64> {
         if self.kind == LagKind::Exact { self.value } else { None }
     }
 
-    /// Whether the server's own number contradicts the one shown.
+    /// Whether the server's number contradicts the one shown.
     pub fn server_differs(&self) -> bool {
         match (self.kind, self.value, self.reported) {
             (LagKind::Exact, Some(value), Some(reported)) => value != reported,
@@ -88,34 +84,31 @@ impl Lag {
     }
 }
 
-/// A count of the entries past the cursor, from XRANGE.
+/// Entries after the cursor, counted with XRANGE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count {
-    /// Entries counted.
     pub entries: i64,
     /// Whether the count reached the end of the stream.
     pub complete: bool,
 }
 
-/// What the counters of family A are off by for one group: `None` while unknown.
+/// How far the counters of family A are off for one group; `None` while unknown.
 pub type Drift = Option<i64>;
 
-/// All that the rules look at.
+/// Everything the rules look at.
 #[derive(Clone, Copy, Debug)]
 pub struct Inputs<'a> {
-    /// XINFO STREAM.
     pub stream: &'a StreamFacts,
-    /// The group's element of XINFO GROUPS, from the same moment.
+    /// Its element of XINFO GROUPS. It is of the same moment as the stream, except in [`follow_apart`].
     pub group: &'a GroupFacts,
-    /// The server's family.
     pub family: LagFamily,
     /// The drift known so far (family A only).
     pub drift: Drift,
-    /// A count past the cursor, if one was made.
+    /// Entries after the cursor, if they were counted.
     pub count: Option<Count>,
 }
 
-/// The rules of docs/server-facts.md 3.4, in their order.
+/// Applies the rules of docs/server-facts.md 3.4, in their order.
 pub fn resolve(inputs: &Inputs) -> Lag {
     let Inputs { stream, group, family, drift, count } = *inputs;
     let reported = group.reported_lag.value();
@@ -127,7 +120,7 @@ pub fn resolve(inputs: &Inputs) -> Lag {
     if beyond_end {
         return Lag { reported, beyond_end, ..Lag::unknown("the cursor is beyond the end of the stream") };
     }
-    // from here on 1 <= waiting <= length - 1
+    // from here on: 1 <= waiting <= length - 1
     let most = stream.length.saturating_sub(1);
     if most < 1 {
         return Lag { reported, ..Lag::unknown("the server's numbers contradict each other") };
@@ -149,7 +142,7 @@ pub fn resolve(inputs: &Inputs) -> Lag {
                     return of(LagKind::Exact, n, None);
                 }
             }
-            // a drift is a rule of family A: of a server that could not be named its word is all there is
+            // the drift rule holds for family A only: for a server that could not be identified, its own number is all there is
             _ if (1..=most).contains(&n) && !counted_more(count, n) => {
                 return of(
                     LagKind::Reported,
@@ -181,7 +174,7 @@ pub fn resolve(inputs: &Inputs) -> Lag {
     of(LagKind::AtMost, most, Some(reason))
 }
 
-/// The lag of a group whose stream must not be looked at: the server's word, which nothing is held against.
+/// The lag of a group when its stream may not be read: the server's number, with nothing to check it against.
 pub fn unchecked(group: &GroupFacts) -> Lag {
     let denied = "XINFO STREAM is refused, so nothing is known to check it against";
     let reported = group.reported_lag.value();
@@ -200,7 +193,7 @@ pub fn unchecked(group: &GroupFacts) -> Lag {
     }
 }
 
-/// A stream from which nothing was ever removed gives its counters nothing to miss.
+/// If nothing was ever removed from the stream, the counters cannot have missed anything: the drift is 0.
 fn untouched(stream: &StreamFacts) -> Drift {
     let whole = stream.entries_added.value() == Some(stream.length);
     (whole && stream.max_deleted.value() == Some(EntryId::MIN)).then_some(0)
@@ -212,16 +205,17 @@ fn counted_more(count: Option<Count>, reported: i64) -> bool {
 
 fn counters_agree(stream: &StreamFacts, group: &GroupFacts) -> bool {
     match (group.entries_read.value(), stream.entries_added.value()) {
-        // more entries than were ever added: counters that a server lost (Dragonfly after a reload, docs/server-facts.md 12)
+        // more read than added, or fewer added than retained: the server lost its counters (Dragonfly after a reload,
+        // docs/server-facts.md 12)
         (Some(read), Some(added)) => read <= added && added >= stream.length,
-        // lag without entries-read is computed from the position alone, so it is right (docs/server-facts.md 3.1, step 5)
+        // without entries-read the server computes lag from the position alone, so it is right (docs/server-facts.md 3.1, step 5)
         (None, _) => true,
         (Some(_), None) => false,
     }
 }
 
-/// Rules 1 to 3, which look at positions only: nothing retained, nothing after the cursor, or everything after it. A
-/// cursor beyond the end of a stream that holds something is no "caught up": entries added below it will be skipped.
+/// Rules 1 to 3, which look at positions only: nothing retained, nothing after the cursor, or everything after it. In a stream that holds
+/// entries, a cursor beyond the end does not mean "caught up": entries added below it will be skipped.
 fn by_position(stream: &StreamFacts, cursor: EntryId) -> Option<i64> {
     if stream.length == 0 {
         return Some(0);
@@ -236,12 +230,12 @@ fn by_position(stream: &StreamFacts, cursor: EntryId) -> Option<i64> {
     }
 }
 
-/// The lag of one more sample, and the drift known after it, where stream and group were read at one moment. `before` is the
-/// sample before, also of one moment.
+/// The lag of one more sample and the drift after it, if stream and group were read at one moment. `before` is the previous sample of
+/// that kind.
 pub fn follow(inputs: &Inputs, before: Option<(&StreamFacts, &GroupFacts)>) -> (Lag, Drift) {
     let Inputs { stream, group, count, .. } = *inputs;
     let drift = next_drift(inputs.drift, before, (stream, group), &resolve(inputs));
-    // once more: the sample itself may have shaken the drift that the first pass believed
+    // a second pass: this sample may have invalidated the drift that the first pass relied on
     let lag = resolve(&Inputs { drift, ..*inputs });
     match (lag.exact(), count) {
         (Some(waiting), Some(count)) if count.complete => (lag, measured_drift(stream, group, waiting)),
@@ -249,18 +243,18 @@ pub fn follow(inputs: &Inputs, before: Option<(&StreamFacts, &GroupFacts)>) -> (
     }
 }
 
-/// The same where stream and group were read at two moments: nothing is measured between the two, but what is seen of the group can
-/// shake what was known. `before` is the group in the sample before.
+/// Like [`follow`], if stream and group were read at two moments. The two cannot be compared, so no drift is measured. A change of the
+/// group alone can still invalidate the known drift. `before` is the group in the previous sample.
 pub fn follow_apart(inputs: &Inputs, before: Option<&GroupFacts>) -> (Lag, Drift) {
     let (stream, group) = (inputs.stream, inputs.group);
-    // whether the stream was trimmed in between is not seen: a cursor behind its first entry may have been overtaken
+    // we did not see whether the stream was trimmed in between: a cursor before its first entry may have been overtaken
     let kept = inputs.drift.filter(|_| before.is_some_and(|old| stream.first.is_none_or(|first| first <= old.cursor)));
     let before = before.map(|old| (stream, old));
     let drift = next_drift(kept, before, (stream, group), &Lag::unknown("read at two moments"));
     (resolve(&Inputs { drift, ..*inputs }), drift)
 }
 
-/// What a group's counters are off by, now that the true value is known; `None` when they say nothing.
+/// How far a group's counters are off, given the true lag; `None` when the counters say nothing.
 fn measured_drift(stream: &StreamFacts, group: &GroupFacts, waiting: i64) -> Drift {
     match (stream.entries_added.value(), group.entries_read) {
         (Some(_), Known::Undetermined) => Some(0),
@@ -269,11 +263,14 @@ fn measured_drift(stream: &StreamFacts, group: &GroupFacts, waiting: i64) -> Dri
     }
 }
 
-/// The drift after one more sample (family A): measured where the truth is known, kept where nothing could have moved
-/// it, else unknown. It can move when an entry ahead is deleted or read past, or when trimming passed the cursor of the sample before
-/// (the group then reads on from the new head and its counter misses the gap), or when somebody moves the cursor: the server then
-/// forgets the count and makes a new one. A cursor that was moved back and then read past its old place again, all between two
-/// samples, cannot be told from one that read on.
+/// The drift after one more sample (family A): measured where the true lag is known, kept where nothing can have changed it, else
+/// unknown.
+///
+/// Three things change it. The group reads past a deleted entry, or an entry ahead of it is deleted. Trimming passes the previous cursor:
+/// the group then continues from the new first entry, and its counter misses the gap. Somebody moves the cursor: the server then discards
+/// its count and makes a new one.
+///
+/// Limit: a cursor that was moved back and then read past its old place, all between two samples, looks like a cursor that read on.
 fn next_drift(
     kept: Drift,
     before: Option<(&StreamFacts, &GroupFacts)>,
@@ -288,7 +285,7 @@ fn next_drift(
         return Some(0);
     }
     let (old_stream, old_group) = before?;
-    // the server makes a new count when a group reads past a deleted entry, the one at the cursor included
+    // the server makes a new count when a group reads past a deleted entry, including an entry at the cursor itself
     let deleted = stream.max_deleted.value().filter(|id| *id > EntryId::MIN);
     let deleted_ahead = deleted.is_some_and(|id| id >= old_group.cursor.min(group.cursor))
         && (stream.max_deleted != old_stream.max_deleted || group.cursor != old_group.cursor);
@@ -301,14 +298,14 @@ fn next_drift(
     if deleted_ahead || overtaken || moved_by_hand { None } else { kept }
 }
 
-/// Entries removed before this group read them, as far as the counters prove it: entries-added minus entries-read minus
-/// length while everything retained is ahead of the cursor. 0 and less prove nothing.
+/// Entries removed before this group read them, as far as the counters prove it: entries-added minus entries-read minus length, while
+/// everything retained is ahead of the cursor. A result of 0 or less proves nothing.
 pub fn loss(stream: &StreamFacts, group: &GroupFacts) -> Option<i64> {
     let first = stream.first?;
     if group.cursor >= first {
         return None;
     }
-    // numbers set by hand can be too far apart to be subtracted: they prove nothing
+    // numbers set by hand can be too far apart to subtract: they prove nothing
     let lost = stream.entries_added.value()?.checked_sub(group.entries_read.value()?)?.checked_sub(stream.length)?;
     (lost > 0).then_some(lost)
 }

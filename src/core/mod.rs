@@ -1,8 +1,7 @@
-//! The pure heart of pelwatch: what a stream, a group and a pending entry are, what a sample says about them, and
-//! what follows from it.
+//! The pure core of pelwatch: what a stream, a group and a pending entry are, what a sample says about them, and what follows from it.
 //!
-//! Nothing here may do I/O, know a terminal, a socket or a runtime, or read a clock: times come in as arguments.
-//! `tests/architecture.rs` reads the imports of this folder and fails on a breach.
+//! Nothing here may do I/O, know a terminal, a socket or a runtime, or read a clock: times are arguments. `tests/architecture.rs` reads
+//! the imports of this folder and fails on a breach.
 
 pub mod action;
 pub mod census;

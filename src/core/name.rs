@@ -1,28 +1,25 @@
-//! Names of streams, groups and consumers: bytes that come from anywhere, shown without harm.
+//! Names of streams, groups and consumers: arbitrary bytes, shown safely.
 
 use std::fmt::{self, Write};
 use unicode_width::UnicodeWidthChar;
 
-/// A name as the server has it, byte for byte. Shown with [`Name::shown`], compared and sent as bytes.
+/// A name exactly as the server has it. It is shown with [`Name::shown`], compared and sent as bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name(Vec<u8>);
 
-/// What stands on the screen for the empty name. A name that really reads so is shown as `\x28empty)`.
+/// What the screen shows for the empty name. A name with this very text is shown as `\x28empty)`.
 pub const EMPTY: &str = "(empty)";
 
 impl Name {
-    /// A name of exactly these bytes.
     pub fn new(bytes: impl Into<Vec<u8>>) -> Self {
         Self(bytes.into())
     }
 
-    /// The exact bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// The name as a person can read it: no control byte, no character that hides or turns text round, and no two
-    /// names with the same form.
+    /// The name in readable form: no control byte, no character that hides or reverses text, and no two names with the same form.
     pub fn shown(&self) -> String {
         match self.0.as_slice() {
             b"" => EMPTY.to_owned(),
@@ -42,7 +39,7 @@ impl Name {
         }
     }
 
-    /// The exact bytes in lower-case hex where [`Name::shown`] is not the name byte for byte, else `None`.
+    /// The exact bytes in lower-case hex where [`Name::shown`] differs from the name, else `None`.
     pub fn hex(&self) -> Option<String> {
         (self.shown().as_bytes() != self.0.as_slice()).then(|| hex(&self.0))
     }
@@ -57,7 +54,7 @@ impl From<&str> for Name {
 /// Characters of a name in a sentence; the rest is cut.
 const IN_SENTENCES: usize = 64;
 
-/// For sentences: as shown, but an 8 KB name leaves room for what is said of it. [`Name::shown`] is never cut.
+/// For sentences: like [`Name::shown`], but cut, so that an 8 KB name leaves room for the rest. `Name::shown` is never cut.
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = self.shown();
@@ -76,8 +73,8 @@ pub fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// Any text from outside (an error message, a payload) with everything unprintable written out. Backslashes stay:
-/// this form is for reading, not for telling two texts apart.
+/// Any text from outside (an error message, a payload) with everything unprintable escaped. Backslashes stay: this form is for reading,
+/// and two different texts may look the same in it.
 pub fn visible(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
@@ -91,12 +88,12 @@ pub fn visible(bytes: &[u8]) -> String {
     out
 }
 
-/// One character, or its escape if a terminal would not simply print it in one or two cells: controls (C1 too, they
-/// arrive as valid UTF-8, docs/server-facts.md 13.10), direction marks, and everything of no width, which could hide or forge a name.
+/// One character, or its escape if a terminal would not simply print it in one or two cells: controls (also C1, which arrive as valid
+/// UTF-8, docs/server-facts.md 13.10), direction marks, and all characters without width, which could hide or forge a name.
 fn push_visible(out: &mut String, c: char, escape_backslash: bool) {
     let direction =
         matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    // fillers and separators that are drawn as blanks or break lines although they count as wide
+    // fillers and separators that count as wide, but are drawn as blanks or break lines
     let blank = matches!(c, '\u{a0}' | '\u{ad}' | '\u{115f}' | '\u{1160}' | '\u{2000}'..='\u{200a}' | '\u{2028}' | '\u{2029}'
         | '\u{202f}' | '\u{205f}' | '\u{3000}' | '\u{3164}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{2800}');
     let private = matches!(c, '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..);
@@ -107,7 +104,7 @@ fn push_visible(out: &mut String, c: char, escape_backslash: bool) {
         '\t' => out.push_str("\\t"),
         c if c.is_ascii() && !c.is_control() => out.push(c),
         c if (c as u32) < 0x100 && c.is_control() => {
-            // as bytes, so that a C1 control reads as what was sent
+            // as bytes, so that a C1 control reads as it was sent
             let mut buffer = [0; 4];
             for byte in c.encode_utf8(&mut buffer).bytes() {
                 let _ = write!(out, "\\x{byte:02x}");

@@ -1,4 +1,4 @@
-//! A value that is read from a server again and again, and may be refused.
+//! A value that is read from a server repeatedly, and may be refused.
 
 use super::{
     fault::{Fault, Part},
@@ -8,17 +8,15 @@ use super::{
 /// A refused command is tried again after this long, in milliseconds.
 const REFUSED_MS: u64 = 30_000;
 
-/// Why the last reading brought nothing, and when that was.
+/// Why the last reading failed, and when.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailedReading {
-    /// The reason.
     pub fault: Fault,
-    /// When it was tried.
     pub at: Mono,
 }
 
 impl FailedReading {
-    /// Whether it was refused for lack of permission too short a time ago to try again.
+    /// Whether permission was denied too recently to try again.
     pub fn is_refused(&self, now: Mono) -> bool {
         matches!(self.fault, Fault::Denied(_)) && now.since(self.at) < REFUSED_MS
     }
@@ -29,9 +27,9 @@ impl FailedReading {
 pub struct Observed<T> {
     /// What was read; `None` before the first reading.
     pub value: Option<T>,
-    /// When that was. A failed reading leaves value and time as they are.
+    /// When `value` was read. A failed reading changes neither.
     pub at: Mono,
-    /// Why the last reading failed; `None` after one that did not.
+    /// Why the last reading failed; `None` if it succeeded.
     pub failure: Option<FailedReading>,
 }
 
@@ -42,12 +40,11 @@ impl<T> Default for Observed<T> {
 }
 
 impl<T> Observed<T> {
-    /// Nothing read so far, of something first seen at `at`.
+    /// Nothing was read yet; `at` is when the subject was first seen.
     pub fn since(at: Mono) -> Self {
         Self { value: None, at, failure: None }
     }
 
-    /// Takes a reading in.
     pub fn take(&mut self, part: Part<T>, at: Mono) {
         match part {
             Ok(value) => *self = Self { value: Some(value), at, failure: None },
@@ -55,12 +52,10 @@ impl<T> Observed<T> {
         }
     }
 
-    /// Why the last reading failed, if it did.
     pub fn fault(&self) -> Option<&Fault> {
         self.failure.as_ref().map(|failure| &failure.fault)
     }
 
-    /// Whether it was refused too short a time ago to ask again.
     pub fn is_refused(&self, now: Mono) -> bool {
         self.failure.as_ref().is_some_and(|failure| failure.is_refused(now))
     }

@@ -1,4 +1,4 @@
-//! What became of an executed plan.
+//! The outcome of an executed plan.
 
 use super::{id::EntryId, model::PendingRow};
 use crate::core::command::Argv;
@@ -6,7 +6,7 @@ use crate::core::command::Argv;
 /// Why nothing was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The cursor is not where the preview saw it. On a live group this is the normal case.
+    /// The cursor is not where the preview saw it. On a live group this is normal.
     CursorMoved {
         /// As previewed.
         from: EntryId,
@@ -38,54 +38,52 @@ impl From<String> for Refusal {
     }
 }
 
-/// The end of an action.
+/// How an action ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// It was done; what the server's replies say.
+    /// It was done, with what the server's replies report.
     Done(Done),
     /// Nothing was written, and why.
     Refused(Refusal),
-    /// The link broke or the server was silent after something was sent: whether it was done is not known. Never sent again by
-    /// itself. What a look afterwards found is in the sentence.
+    /// The link broke, or the server did not answer after something was sent: we do not know whether it was done. It is never sent again
+    /// automatically. The sentence includes what a look afterwards found.
     Unknown(String, Done),
 }
 
-/// What the replies say was done.
+/// What was done, according to the replies.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Done {
     /// Entries that changed hands.
     pub claimed: i64,
-    /// Entries dropped from the pending list since their payload is gone.
+    /// Entries dropped from the pending list because their payload is gone.
     pub removed: i64,
-    /// Entries acknowledged.
     pub acknowledged: i64,
     /// The whole pending list was scanned.
     pub scan_complete: bool,
-    /// Where the scan stands; `0-0` at its end.
+    /// Where the scan stopped; `0-0` at its end.
     pub scan_cursor: Option<EntryId>,
     /// The group's cursor, read back.
     pub cursor: Option<EntryId>,
-    /// Where the cursor was directly before.
+    /// The cursor directly before the action.
     pub cursor_before: Option<EntryId>,
-    /// The user stopped it between two batches.
+    /// The user stopped the action between two batches.
     pub stopped: bool,
-    /// Something to add, such as the error that ended it half-way.
+    /// An additional remark, such as the error that ended the action half-way.
     pub note: Option<String>,
     /// What was deleted, as in `the consumer c1`.
     pub deleted: Option<String>,
-    /// The entries that moved, as they were before: for the way back.
+    /// The moved entries as they were before, to undo the action.
     pub moved: Vec<PendingRow>,
-    /// The way back, if there is one.
+    /// The commands that undo the action; empty if there are none.
     pub undo: Vec<Argv>,
 }
 
 impl Outcome {
-    /// Nothing was written, for this reason.
     pub fn refused(why: impl Into<Refusal>) -> Self {
         Self::Refused(why.into())
     }
 
-    /// One sentence.
+    /// As one sentence.
     pub fn text(&self) -> String {
         match self {
             Self::Done(done) => done.text(),

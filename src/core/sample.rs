@@ -1,4 +1,4 @@
-//! What one tick asks for, and what it brought back: the only words that core and source share.
+//! What one tick asks for and what it brings back: the only types that core and source share.
 
 use std::collections::BTreeSet;
 
@@ -16,16 +16,15 @@ pub use super::{
     page::PageRequest,
 };
 
-/// All that one tick sends, as one pipeline.
+/// Everything that one tick sends, as one pipeline.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
-    /// The watched streams.
     pub streams: Vec<StreamRequest>,
     /// A step of discovery, if one is due.
     pub scan: Option<ScanRequest>,
-    /// Whether the names of open connections are due to be asked for.
+    /// Whether to ask for the names of open connections.
     pub clients: bool,
-    /// Whether role and replication link are due to be asked for again.
+    /// Whether to ask for role and replication link again.
     pub server: bool,
     /// The PEL to walk between the ticks, if any.
     pub census: Option<CensusRequest>,
@@ -34,24 +33,22 @@ pub struct Request {
 /// XINFO STREAM and XINFO GROUPS of one stream, and what its groups in focus need.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamRequest {
-    /// The stream.
     pub key: Name,
-    /// XINFO STREAM wanted. It carries two payloads: where those are large, it is asked for rarely.
+    /// Whether to ask for XINFO STREAM. The reply contains two payloads: where those are large, it is asked for rarely.
     pub facts: bool,
-    /// Groups of which more than XINFO GROUPS is wanted.
+    /// Groups that need more than XINFO GROUPS.
     pub groups: Vec<GroupRequest>,
-    /// Parts of the stream of which the ids are wanted (payloads come with them, so counts are small).
+    /// Parts of the stream to fetch the ids of. Payloads come with them, so counts are small.
     pub ranges: Vec<RangeRequest>,
 }
 
 /// Details of one group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupRequest {
-    /// The group.
     pub name: Name,
-    /// XINFO CONSUMERS wanted.
+    /// Whether to ask for XINFO CONSUMERS.
     pub consumers: bool,
-    /// XPENDING's short form wanted.
+    /// Whether to ask for XPENDING's short form.
     pub summary: bool,
     /// Pages of the extended XPENDING.
     pub pages: Vec<PageRequest>,
@@ -60,9 +57,9 @@ pub struct GroupRequest {
 /// XRANGE or XREVRANGE with a COUNT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RangeRequest {
-    /// First id that may come, inclusive.
+    /// Where the range starts, inclusive.
     pub from: EntryId,
-    /// At most so many entries.
+    /// At most this many entries.
     pub count: usize,
     /// Towards smaller ids (XREVRANGE).
     pub backward: bool,
@@ -75,7 +72,7 @@ pub struct ScanRequest {
     pub cursor: String,
     /// Glob for MATCH, bytes as typed; `None` for all.
     pub pattern: Option<Name>,
-    /// Steps that may be taken one after the other, each with a COUNT of 1,000.
+    /// How many steps may be taken in a row, each with a COUNT of 1,000.
     pub steps: usize,
 }
 
@@ -86,27 +83,26 @@ pub struct Sample {
     pub at: Mono,
     /// The server's clock, milliseconds since 1970, where TIME is allowed.
     pub time_ms: Option<i64>,
-    /// One for each stream asked for, in that order; of a cluster only those that were answered, or never will be.
+    /// One for each stream asked for, in that order. In a cluster: only those that were answered, or never will be.
     pub streams: Vec<StreamSample>,
     /// What the step of discovery found.
     pub scan: Option<ScanSample>,
-    /// Who answers; present after a (re)connect and whenever asked for.
+    /// The server; present after each (re)connect and whenever it was asked for.
     pub server: Option<ServerFacts>,
-    /// Names of open connections, if they were asked for; `None` inside where that is forbidden.
+    /// Names of open connections, if they were asked for; the inner `None` means that this is forbidden.
     pub client_names: Option<Option<BTreeSet<Name>>>,
-    /// How far the census has come that was asked for.
+    /// The progress of the census that was asked for.
     pub census: Option<Box<CensusSample>>,
     /// Commands refused for lack of permission, as `XINFO GROUPS`.
     pub denied: Vec<&'static str>,
-    /// What it cost.
     pub cost: Cost,
-    /// What the census has cost since the last tick, beside it.
+    /// What the census cost since the last tick; not part of `cost`.
     pub walked: Cost,
-    /// The cluster's nodes, where all of them are watched.
+    /// The cluster's nodes, if all of them are watched.
     pub cluster: Option<ClusterFacts>,
 }
 
-/// Which node of a cluster a stream's sample comes from, and when it answered: nodes answer at different times.
+/// The node of a cluster that sent a stream's sample, and when it answered: nodes answer at different times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// `host:port` as the cluster names it.
@@ -115,45 +111,37 @@ pub struct Origin {
     pub at: Mono,
 }
 
-/// One stream in a sample.
 #[derive(Clone, Debug)]
 pub struct StreamSample {
-    /// The stream.
     pub key: Name,
-    /// XINFO STREAM.
     pub facts: Part<StreamFacts>,
-    /// XINFO GROUPS.
     pub groups: Part<Vec<GroupFacts>>,
-    /// Whether all of this stream's replies come from one moment (MULTI), so that they can be set off against
-    /// each other.
+    /// Whether all replies about this stream come from one moment (MULTI), so that they can be compared.
     pub consistent: bool,
-    /// The ranges asked for.
+    /// The ranges that were asked for.
     pub ranges: Vec<(RangeRequest, Part<RangeIds>)>,
-    /// The groups asked for.
+    /// The groups that were asked for.
     pub details: Vec<GroupDetail>,
-    /// The node of a cluster that answered, or should have; `None` where there is only one server.
+    /// The node of a cluster that answered, or should have; `None` if there is only one server.
     pub origin: Option<Origin>,
 }
 
-/// Ids of a range, in ascending order whichever way they were asked for.
+/// Ids of a range, ascending whichever way they were asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RangeIds {
-    /// The ids.
     pub ids: Vec<EntryId>,
-    /// What the reply weighed, payloads included, in bytes.
+    /// The size of the reply in bytes, payloads included.
     pub bytes: u64,
 }
 
-/// Details of one group in a sample; `None` = not asked for.
+/// Details of one group; `None` means not asked for.
 #[derive(Clone, Debug, Default)]
 pub struct GroupDetail {
-    /// The group.
     pub name: Name,
-    /// XINFO CONSUMERS.
     pub consumers: Option<Part<Vec<ConsumerFacts>>>,
     /// XPENDING's short form.
     pub summary: Option<Part<PendingSummary>>,
-    /// Pages of XPENDING with what was asked.
+    /// Pages of XPENDING, each with its request.
     pub pages: Vec<(PageRequest, Part<Vec<PendingRow>>)>,
 }
 
@@ -162,33 +150,30 @@ pub struct GroupDetail {
 pub struct ScanSample {
     /// Streams found; SCAN may give one twice.
     pub keys: Vec<Name>,
-    /// Where to go on; "0" when the pass is complete.
+    /// Where to continue; "0" when the pass is complete.
     pub cursor: String,
-    /// SCAN is refused: streams must be named.
+    /// Why SCAN failed. If it is refused, streams must be named.
     pub fault: Option<Fault>,
 }
 
-/// What watching costs the server and the line.
+/// What watching costs the server and the network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// Commands sent.
     pub commands: u64,
     /// Waits for the server.
     pub round_trips: u64,
-    /// Bytes received.
     pub bytes_in: u64,
-    /// The longest wait for a pipeline, in microseconds.
+    /// The longest wait for a pipeline.
     pub slowest_reply_us: u64,
-    /// The largest single reply, in bytes.
+    /// In bytes.
     pub largest_reply: u64,
-    /// What the server spent on it by its own clock, in microseconds: the difference between a TIME before and a TIME after
-    /// each pipeline (within 10 % of its own command statistics, 6.0 to 9.1). What other clients had done in between
-    /// is counted too, so it errs on the high side. `None` where TIME is refused.
+    /// What the server spent, by its own clock: the difference between a TIME before and a TIME after each pipeline (within 10 % of its
+    /// own command statistics, 6.0 to 9.1). Work for other clients in between is included, so the number errs on the high side. `None`
+    /// where TIME is refused.
     pub server_us: Option<u64>,
 }
 
 impl Cost {
-    /// Adds another tick's cost.
     pub fn add(&mut self, other: Self) {
         self.commands = self.commands.saturating_add(other.commands);
         self.round_trips = self.round_trips.saturating_add(other.round_trips);
@@ -205,9 +190,7 @@ pub type Field = (Vec<u8>, Vec<u8>);
 /// One entry, fetched because somebody wants to read it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryPayload {
-    /// The stream.
     pub key: Name,
-    /// The entry.
     pub id: EntryId,
     /// Its fields in order, or `None` when the entry is no longer in the stream.
     pub fields: Part<Option<Vec<Field>>>,

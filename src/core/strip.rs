@@ -1,7 +1,6 @@
-//! The strip: the retained entries around a group's cursor, each in its state.
+//! The strip: the retained entries around a group's cursor, each with its state.
 //!
-//! [`Window`] keeps the ids that were fetched and knows which part of the stream they cover; [`cells`] sets them off
-//! against cursor and PEL.
+//! [`Window`] keeps the fetched ids and knows which part of the stream they cover. [`cells`] compares them with the cursor and the PEL.
 
 use super::{
     id::EntryId,
@@ -16,14 +15,14 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug, Default)]
 pub struct Window {
     ids: BTreeSet<EntryId>,
-    /// Covered span, inclusive; `None` while nothing was fetched.
+    /// The covered part, both ends inclusive; `None` while nothing was fetched.
     span: Option<(EntryId, EntryId)>,
-    /// The stream as the window last saw it, to notice deletes that it did not.
+    /// The stream at the last update, to notice deletes that no reply showed.
     seen: Option<Seen>,
     trusted: bool,
 }
 
-/// What tells how many entries were removed since.
+/// What we need to compute how many entries were removed since.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     length: i64,
@@ -31,14 +30,14 @@ struct Seen {
     last_generated: EntryId,
 }
 
-/// A window keeps at most so many ids; the ends farthest from the cursor are let go.
+/// Most ids a window keeps. Beyond that it drops ids at the end that has more of them.
 const MOST_IDS: usize = 4000;
 
 impl Window {
-    /// Takes in what a tick fetched of the stream, and drops what was trimmed meanwhile.
+    /// Adds what a tick fetched of the stream, and drops what was trimmed meanwhile.
     pub fn update(&mut self, facts: &StreamFacts, ranges: &[(RangeRequest, &RangeIds)], keep_near: EntryId) {
         let pruned = self.prune(facts) as i64;
-        // a delete inside that nobody saw: more is gone than what fell off the ends
+        // if more entries are gone than fell off the ends, one inside the window was deleted unseen
         let intact = self.trusted && self.removed(facts, ranges) == Some(pruned);
         if !intact && is_whole_view(facts, ranges) {
             *self = Self::default();
@@ -57,8 +56,8 @@ impl Window {
         self.bound(keep_near);
     }
 
-    /// How many entries were removed since the last tick, at least of those that were there then; `None` where it cannot be
-    /// told.
+    /// How many entries were removed since the last tick. An entry both added and removed since then may be missing from it. `None` where
+    /// the number cannot be known.
     fn removed(&self, facts: &StreamFacts, ranges: &[(RangeRequest, &RangeIds)]) -> Option<i64> {
         let seen = self.seen?;
         let grown = if facts.last_generated == seen.last_generated {
@@ -66,7 +65,7 @@ impl Window {
         } else if let Some((old, new)) = seen.entries_added.zip(facts.entries_added.value()) {
             new.checked_sub(old)?
         } else {
-            // before 7.0 nothing counts additions but who sees them all
+            // before 7.0 the server does not count additions: we know them only from a reply that covers all of them
             let from = seen.last_generated.next()?;
             let (_, reply) = ranges.iter().find(|(request, reply)| {
                 let (lo, hi) = covered(facts, *request, reply);
@@ -91,14 +90,14 @@ impl Window {
         before - self.ids.len()
     }
 
-    /// Adds one reply; true if nothing is left that another tick fetched.
+    /// Merges one reply; true if the window now holds nothing from an earlier tick.
     fn merge(&mut self, facts: &StreamFacts, request: RangeRequest, reply: &RangeIds) -> bool {
         let (lo, hi) = covered(facts, request, reply);
         let touches = self.span.is_some_and(|(old_lo, old_hi)| {
             lo <= old_hi.next().unwrap_or(EntryId::MAX) && old_lo <= hi.next().unwrap_or(EntryId::MAX)
         });
         if touches {
-            // what was known of this part is replaced, so that deletes inside it show
+            // replace what was known of this part, so that deletes inside it show
             let inside: Vec<EntryId> = self.ids.range(lo..=hi).copied().collect();
             for id in inside {
                 self.ids.remove(&id);
@@ -129,7 +128,7 @@ impl Window {
         }
     }
 
-    /// The ids, ascending.
+    /// In ascending order.
     pub fn ids(&self) -> impl DoubleEndedIterator<Item = EntryId> + '_ {
         self.ids.iter().copied()
     }
@@ -139,23 +138,20 @@ impl Window {
         self.span
     }
 
-    /// Entries known at or before `id`, and after it.
+    /// The number of known entries up to and including `id`, and the number after it.
     pub fn around(&self, id: EntryId) -> (usize, usize) {
         let behind = self.ids.range(..=id).count();
         (behind, self.ids.len() - behind)
     }
 
-    /// Whether the window covers this id.
     pub fn covers(&self, id: EntryId) -> bool {
         self.span.is_some_and(|(lo, hi)| (lo..=hi).contains(&id))
     }
 
-    /// Whether it covers the stream's end.
     pub fn reaches_end(&self, facts: &StreamFacts) -> bool {
         self.span.is_some_and(|(_, hi)| hi >= facts.last_generated)
     }
 
-    /// Whether it covers the stream's first entry.
     pub fn reaches_start(&self, facts: &StreamFacts) -> bool {
         self.span.is_some_and(|(lo, _)| facts.first.is_none_or(|first| lo <= first))
     }
@@ -166,12 +162,12 @@ impl Window {
             || (self.ids.len() as i64 == facts.length && self.reaches_start(facts) && self.reaches_end(facts))
     }
 
-    /// Whether no delete inside the window can have gone unnoticed.
+    /// Whether every delete inside the window would have been noticed.
     pub fn is_trusted(&self) -> bool {
         self.trusted
     }
 
-    /// Whether the entry is in the stream; `None` where the window cannot tell.
+    /// Whether the entry is in the stream; `None` where the window does not know.
     pub fn has(&self, id: EntryId, facts: &StreamFacts) -> Option<bool> {
         let outside = facts.first.is_none_or(|first| id < first) || facts.last.is_none_or(|last| id > last);
         if facts.length == 0 || outside {
@@ -183,7 +179,7 @@ impl Window {
         }
     }
 
-    /// Entries after `cursor`, as a count for the lag; `None` if the window is not sure or does not begin there.
+    /// The number of entries after `cursor`, for the lag; `None` if the window is not trusted or does not cover the id after `cursor`.
     pub fn count_after(&self, cursor: EntryId, facts: &StreamFacts) -> Option<Count> {
         let after = cursor.next()?;
         if !self.trusted || !self.covers(after) {
@@ -193,7 +189,7 @@ impl Window {
     }
 }
 
-/// The part of the stream that a reply says all of.
+/// The part of the stream that a reply describes completely.
 fn covered(facts: &StreamFacts, request: RangeRequest, reply: &RangeIds) -> (EntryId, EntryId) {
     let full = reply.ids.len() >= request.count;
     let end = facts.last_generated.max(request.from);
@@ -205,8 +201,8 @@ fn covered(facts: &StreamFacts, request: RangeRequest, reply: &RangeIds) -> (Ent
     }
 }
 
-/// Whether the replies look both ways from one id, as `wants` asks for where the window can no longer be trusted: enough to
-/// begin it again.
+/// Whether the replies look both ways from one id, which is enough to start the window again. `wants` asks for that when the window can
+/// no longer be trusted.
 fn is_whole_view(facts: &StreamFacts, ranges: &[(RangeRequest, &RangeIds)]) -> bool {
     let back = ranges.iter().find(|(request, _)| request.backward).map(|(request, _)| request.from);
     back.is_some_and(|from| {
@@ -220,17 +216,18 @@ fn is_whole_view(facts: &StreamFacts, ranges: &[(RangeRequest, &RangeIds)]) -> b
 pub enum EntryState {
     /// Behind the cursor and not pending.
     Acked,
-    /// Behind the cursor, not pending now, and this session saw it pending.
+    /// Like `Acked`, and this session saw it pending.
     AckedSeen,
     /// Delivered and not acknowledged.
     Pending,
     /// Past the cursor.
     New,
-    /// A move of the cursor that this session saw jumped over it.
+    /// Jumped over by a move of the cursor that this session saw.
     Skipped,
     /// Pending, but no longer in the stream.
     Gone,
-    /// Behind the cursor; whether acknowledged is not known: that part of the PEL was not fetched, or its holder vanished with it.
+    /// Behind the cursor, but not known to be acknowledged: that part of the PEL was not fetched, or the holder vanished together with
+    /// the entry.
     Unsure,
 }
 
@@ -251,29 +248,27 @@ impl EntryState {
 /// One entry in the strip.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cell {
-    /// Its id.
     pub id: EntryId,
-    /// Its state.
     pub state: EntryState,
-    /// Who holds it, if it is pending and owned.
+    /// The holder; `None` if the entry is not pending or nobody holds it.
     pub owner: Option<Name>,
     /// Milliseconds since its last delivery at the time of the sample.
     pub idle_ms: Option<i64>,
 }
 
-/// What the strip needs to know of the group.
+/// What the strip needs to know about the group.
 pub struct Marks<'a> {
     /// last-delivered-id.
     pub cursor: EntryId,
-    /// Pending rows known, ascending by id.
+    /// The known pending rows, ascending by id.
     pub rows: &'a [PendingRow],
-    /// Tells whether the PEL is known at this id.
+    /// Whether the PEL is known at this id.
     pub pel_known: &'a dyn Fn(EntryId) -> bool,
-    /// Entries this session saw pending.
+    /// Whether this session saw the entry pending.
     pub seen_pending: &'a dyn Fn(EntryId) -> bool,
-    /// Entries that vanished with their consumer: not acknowledged, whatever the cursor says.
+    /// Whether the entry vanished with its consumer: then it does not count as acknowledged, although it is behind the cursor.
     pub dropped: &'a dyn Fn(EntryId) -> bool,
-    /// Cursor jumps seen: after the first id, up to and with the second.
+    /// Cursor jumps that were seen: the jumped entries lie after the first id, up to and including the second.
     pub skips: &'a [(EntryId, EntryId)],
 }
 

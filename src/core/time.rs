@@ -11,7 +11,7 @@ impl Mono {
     }
 }
 
-/// The moment at which something is shown or folded, as the edge read it.
+/// The moment at which something is shown or folded. The caller reads the clocks.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Now {
     /// Monotonic, for ages.
@@ -20,8 +20,7 @@ pub struct Now {
     pub wall_ms: i64,
 }
 
-/// A length of time in at most six cells, so that a ticking column never jumps: `0.4s`, `59s`, `14m02s`, `3h05m`,
-/// `29d`, `4y`.
+/// A duration in at most six cells, so that a ticking column keeps its width: `0.4s`, `59s`, `14m02s`, `3h05m`, `29d`, `4y`.
 pub fn age(ms: i64) -> String {
     let ms = ms.max(0);
     let s = ms / 1000;
@@ -36,7 +35,7 @@ pub fn age(ms: i64) -> String {
     }
 }
 
-/// A length of time for a sentence, in its largest unit: `29 d`, `14 min`, `8 s`.
+/// A duration for a sentence, in its largest unit: `29 d`, `14 min`, `8 s`.
 pub fn age_words(ms: i64) -> String {
     let s = ms.max(0) / 1000;
     match s {
@@ -47,10 +46,10 @@ pub fn age_words(ms: i64) -> String {
     }
 }
 
-/// UTC time of `wall_ms` as RFC 3339 with milliseconds, by the civil-from-days rule; no time zone data needed.
+/// UTC time of `wall_ms` as RFC 3339 with milliseconds, by the civil-from-days rule. It needs no time zone data.
 pub fn rfc3339(wall_ms: i64) -> String {
     let (days, ms) = (wall_ms.div_euclid(86_400_000), wall_ms.rem_euclid(86_400_000));
-    // days since 0000-03-01, in eras of 400 years, so that leap days fall at the end of a year
+    // days since 0000-03-01, in eras of 400 years: leap days then fall at the end of a year
     let z = days + 719_468;
     let era = z.div_euclid(146_097);
     let day_of_era = z.rem_euclid(146_097);

@@ -1,4 +1,4 @@
-//! Everything known of a server, and what follows from it: the store remembers, the symptoms judge.
+//! Everything known about a server, and what follows from it: the store remembers, the symptoms judge.
 
 use super::{
     name::Name,
@@ -16,24 +16,22 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Knows nothing but what to watch.
     pub fn new(settings: Settings) -> Self {
         Self { store: Store::new(settings), verdicts: Verdicts::default() }
     }
 
-    /// Takes one sample in and judges what it changed.
+    /// Adds one sample and judges what it changed.
     pub fn take(&mut self, sample: Sample, now: Now, reading: Reading) {
         self.store.fold(sample, now, reading);
         self.verdicts.judge(&self.store, now);
     }
 
-    /// A stream and one of its groups.
     pub fn group(&self, key: &Name, group: &Name) -> Option<JudgedGroup<'_>> {
         let (stream, group) = self.store.group(key, group)?;
         Some(self.view(stream, group))
     }
 
-    /// Every group of every stream, in order of names.
+    /// In the order of names.
     pub fn groups(&self) -> impl Iterator<Item = JudgedGroup<'_>> {
         self.store.groups().map(|(stream, group)| self.view(stream, group))
     }
@@ -55,7 +53,7 @@ pub struct JudgedGroup<'a> {
 }
 
 impl<'a> JudgedGroup<'a> {
-    /// All findings: those of the group, then those of its stream.
+    /// The findings of the group, then those of its stream.
     pub fn findings(&self) -> impl Iterator<Item = &'a Finding> + Clone {
         self.judgement.findings.iter().chain(self.of_stream)
     }

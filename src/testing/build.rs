@@ -1,5 +1,5 @@
-//! Facts to begin a test with. A literal names what its test is about and takes the rest from here
-//! (`..GroupFacts::fresh("g")`), so that a new field of a reply is added in one place.
+//! Facts to start a test with. A literal names only the fields that its test is about, and takes the others from here
+//! (`..GroupFacts::fresh("g")`). So a new field of a reply is added in one place.
 
 use crate::core::{
     id::EntryId,
@@ -40,7 +40,7 @@ impl GroupFacts {
 }
 
 impl ConsumerFacts {
-    /// A consumer seen just now that holds nothing, on a server that does not tell when it got its last entry.
+    /// A consumer that was seen just now and holds nothing, on a server that does not report when it got its last entry.
     pub fn fresh(name: impl Into<Name>) -> Self {
         Self { name: name.into(), pending: 0, idle_ms: 0, inactive_ms: Known::Unsupported }
     }
@@ -54,7 +54,7 @@ impl PendingRow {
 }
 
 impl StreamSample {
-    /// A stream of which nothing was asked; facts and groups of one moment.
+    /// A stream about which nothing was asked; facts and groups are of one moment.
     pub fn unasked(key: impl Into<Name>) -> Self {
         Self::faulty(key, Fault::Unasked)
     }

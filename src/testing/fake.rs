@@ -1,4 +1,4 @@
-//! A server that answers from a table, and lies as other servers do.
+//! A server that answers from a table and sends nonsense, as other servers do.
 
 use std::{
     collections::HashMap,
@@ -13,57 +13,57 @@ use std::{
     thread,
 };
 
-/// Bytes of a bulk string on the wire.
+/// A bulk string on the wire.
 pub fn bulk(bytes: impl AsRef<[u8]>) -> Vec<u8> {
     let bytes = bytes.as_ref();
     [format!("${}\r\n", bytes.len()).as_bytes(), bytes, b"\r\n"].concat()
 }
 
-/// Bytes of an integer.
+/// An integer on the wire.
 pub fn int(n: i64) -> Vec<u8> {
     format!(":{n}\r\n").into_bytes()
 }
 
-/// Bytes of nil, as RESP2 has it.
+/// Nil on the wire, in RESP2.
 pub fn nil() -> Vec<u8> {
     b"$-1\r\n".to_vec()
 }
 
-/// Bytes of a line as it stands: an error, a simple string, anything of one line.
+/// A line on the wire, unchanged: an error, a simple string, anything of one line.
 pub fn line(text: impl AsRef<[u8]>) -> Vec<u8> {
     [text.as_ref(), b"\r\n"].concat()
 }
 
-/// Bytes of a list.
+/// A list on the wire.
 pub fn list(items: impl IntoIterator<Item = Vec<u8>>) -> Vec<u8> {
     let items: Vec<Vec<u8>> = items.into_iter().collect();
     [format!("*{}\r\n", items.len()).into_bytes(), items.concat()].concat()
 }
 
-/// Fields one after the other, as RESP2 has them.
+/// Fields one after the other, as RESP2 sends them.
 pub fn flat<'a>(fields: impl IntoIterator<Item = (&'a str, Vec<u8>)>) -> Vec<u8> {
     list(fields.into_iter().flat_map(|(name, value)| [bulk(name), value]))
 }
 
-/// Fields as a map of RESP3.
+/// Fields as a RESP3 map.
 pub fn map<'a>(fields: impl IntoIterator<Item = (&'a str, Vec<u8>)>) -> Vec<u8> {
     let fields: Vec<_> = fields.into_iter().collect();
     let body: Vec<u8> = fields.iter().flat_map(|(name, value)| [bulk(name), value.clone()].concat()).collect();
     [format!("%{}\r\n", fields.len()).into_bytes(), body].concat()
 }
 
-/// What a server answers, by the first words of the command: `XINFO GROUPS`, `XPENDING` (the short form), `XPENDING -` (the long
-/// one), `EXEC`. The longest that is there counts.
+/// What a server answers, by the first words of the command: `XINFO GROUPS`, `XPENDING` (the short form), `XPENDING -` (the extended
+/// one), `EXEC`. The longest match wins.
 pub type Answers = HashMap<&'static str, Vec<u8>>;
 
-/// A server of one test's own. It ends with the test's process.
+/// A server for one test. It ends with the test's process.
 pub struct FakeServer {
     folder: tempfile::TempDir,
     connections: Arc<AtomicUsize>,
 }
 
 impl FakeServer {
-    /// Starts one. Bytes of `HANG UP` as an answer close the connection after all bytes before them.
+    /// Starts a server. If an answer contains the bytes of `HANG_UP`, the connection closes after the bytes before them.
     pub fn start(answers: Answers) -> Self {
         let parent = Some(env::temp_dir()).filter(|dir| dir.as_os_str().len() < 70);
         let folder = tempfile::Builder::new()
@@ -97,7 +97,7 @@ fn socket_in(folder: &Path) -> PathBuf {
     folder.join("redis.sock")
 }
 
-/// Ends a connection in the middle of an answer.
+/// Closes the connection in the middle of an answer.
 pub const HANG_UP: &[u8] = b"\0HANG UP";
 
 fn serve(stream: &UnixStream, answers: &Answers) {
@@ -140,13 +140,13 @@ fn answer(answers: &Answers, words: &[String]) -> Vec<u8> {
     )
 }
 
-/// The stream of every table: entries 1-0 to 6-0. Ranges are answered truly where the table has none.
+/// The stream behind every table: entries 1-0 to 6-0. Ranges get true answers unless the table has one.
 fn range(words: &[String]) -> Vec<u8> {
     let from: u64 = words[2].split('-').next().and_then(|ms| ms.parse().ok()).unwrap_or(0);
     let count = words.get(5).and_then(|count| count.parse().ok()).unwrap_or(usize::MAX);
     let entry = |ms: u64| list([bulk(format!("{ms}-0")), list([bulk("f"), bulk("v")])]);
     if words[0] == "XRANGE" {
-        // the first id of a range is inclusive; 1-1 and the like begin after 1-0
+        // the first id of a range is inclusive; an id such as 1-1 begins after 1-0
         let from = if words[2].ends_with("-0") { from } else { from + 1 };
         list((from.max(1)..=6).take(count).map(entry))
     } else {
@@ -154,7 +154,7 @@ fn range(words: &[String]) -> Vec<u8> {
     }
 }
 
-/// The next command's words; none when the other side has gone.
+/// The next command's words; `None` when the other side has closed.
 fn command(reader: &mut impl BufRead) -> Option<Vec<String>> {
     let count = number(reader, b'*')?;
     let mut words = Vec::new();

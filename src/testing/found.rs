@@ -1,4 +1,4 @@
-//! The server binaries of this machine.
+//! The server binaries on this machine.
 
 use std::{
     env, fmt, fs,
@@ -12,18 +12,17 @@ const PROGRAMS: [&str; 2] = ["redis-server", "valkey-server"];
 /// A server binary that runs on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundServer {
-    /// The folder it was found in, `PATH` for one of the system's.
+    /// The folder where it was found; `PATH` for one installed in the system.
     pub name: String,
     /// `redis` or `valkey`.
     pub flavor: String,
-    /// The version it states itself.
+    /// The version that it prints.
     pub version: (u32, u32, u32),
     pub bin: PathBuf,
 }
 
 impl FoundServer {
-    /// The Redis version whose command set and replies it has: every Valkey reports to be like
-    /// Redis 7.2.4.
+    /// The Redis version with the same commands and replies: every Valkey claims to be like Redis 7.2.4.
     pub fn compat(&self) -> (u32, u32, u32) {
         if self.flavor == "valkey" { (7, 2, 4) } else { self.version }
     }
@@ -36,9 +35,9 @@ impl fmt::Display for FoundServer {
     }
 }
 
-/// Every different server at hand, sorted by flavor and version: on `PATH`, and in the sub-folders
-/// of `PELWATCH_TEST_SERVERS` (by default `pelwatch/servers` in the user's cache folder). Or the one
-/// at `PELWATCH_TEST_ONLY` and no other: `scripts/matrix` runs each version alone.
+/// Every different server at hand, sorted by flavor and version: on `PATH`, and in the sub-folders of `PELWATCH_TEST_SERVERS` (by default
+/// `pelwatch/servers` in the user's cache folder). If `PELWATCH_TEST_ONLY` is set, only the server at that path: `scripts/matrix` runs
+/// each version alone.
 ///
 /// # Panics
 /// When there is none.
@@ -58,7 +57,7 @@ pub fn found_servers() -> Vec<FoundServer> {
         .filter(|(_, bin)| is_executable(bin))
         .filter_map(|(name, bin)| identify(name, bin))
         .collect();
-    // A stable sort: of two with the same version the one on PATH stays first, and stays.
+    // A stable sort: of two servers with the same version, the one on PATH comes first and is kept.
     found.sort_by(|a, b| (&a.flavor, a.version).cmp(&(&b.flavor, b.version)));
     found.dedup_by(|later, first| (&later.flavor, later.version) == (&first.flavor, first.version));
     assert!(
@@ -69,8 +68,8 @@ pub fn found_servers() -> Vec<FoundServer> {
     found
 }
 
-/// The server with the newest command set, for a test of what came with `least`. None where `PELWATCH_TEST_ONLY` names an older
-/// one, which is said; without it an old server alone is no excuse.
+/// The server with the newest command set, for a test of something that came with `least`. If `PELWATCH_TEST_ONLY` names an older one,
+/// prints that and returns `None`; without that variable, an old server is not accepted as a reason to skip.
 ///
 /// # Panics
 /// When every server at hand is older, and no single one was asked for.
@@ -116,7 +115,7 @@ fn identify(name: String, bin: PathBuf) -> Option<FoundServer> {
     Some(FoundServer { name, flavor, version, bin })
 }
 
-/// Reads `Redis server v=7.0.15 ...`. Valkey 7.2 leaves out its name: `Server v=7.2.7 ...`.
+/// Reads `Redis server v=7.0.15 ...`. Valkey 7.2 omits its name: `Server v=7.2.7 ...`.
 fn parse_version(line: &str) -> Option<(String, (u32, u32, u32))> {
     let mut words = line.split_whitespace();
     let flavor = if words.next()? == "Redis" { "redis" } else { "valkey" };

@@ -1,5 +1,5 @@
-//! Bodies of the fuzz targets in `fuzz/`: whatever bytes come in, no reply made of them may panic, and no number may come out that a
-//! server cannot have meant. The test suite runs the same bodies on a fixed list of inputs.
+//! Bodies of the fuzz targets in `fuzz/`. Whatever bytes come in, no reply made from them may cause a panic or a number that a server
+//! cannot have meant. The test suite runs the same bodies on a fixed list of inputs.
 
 use crate::{
     app::{App, Place, screen::Screen},
@@ -17,7 +17,7 @@ use crate::{
 };
 use redis::{PushKind, Value, VerbatimFormat};
 
-/// Words that mean something in a reply: fields, ids, and texts that were seen in the place of a value.
+/// Words with a meaning in a reply: fields, ids, and texts that were seen in place of a value.
 pub const WORDS: [&str; 30] = [
     "length",
     "last-generated-id",
@@ -55,7 +55,7 @@ const DEEPEST: usize = 5;
 
 type Make<'a> = fn(&mut Bytes<'a>) -> Value;
 
-/// Reads decisions off bytes; when they are used up, every decision is 0.
+/// Takes decisions from bytes; when they are used up, every decision is 0.
 #[derive(Debug)]
 struct Bytes<'a>(&'a [u8]);
 
@@ -119,7 +119,7 @@ impl<'a> Bytes<'a> {
         redis::parse_redis_value(format!("-{text}\r\n").as_bytes()).unwrap_or(Value::Nil)
     }
 
-    /// Mostly what belongs there, now and then anything.
+    /// Mostly the usual value, sometimes anything.
     fn or_any(&mut self, usual: impl FnOnce(&mut Self) -> Value) -> Value {
         if self.below(24) == 23 { self.tree(1) } else { usual(self) }
     }
@@ -198,10 +198,10 @@ impl<'a> Bytes<'a> {
     }
 }
 
-/// Decodes anything as everything.
+/// Decodes anything as every kind of reply.
 ///
 /// # Panics
-/// When a decoder panics, or gives a number that cannot be.
+/// When a decoder panics, or returns a number that cannot be true.
 pub fn decode(bytes: &[u8]) {
     let mut bytes = Bytes(bytes);
     let value = match bytes.below(7) {
@@ -265,10 +265,10 @@ fn sample(request: &Request, bytes: &mut Bytes, at: Mono) -> Sample {
     }
 }
 
-/// Folds a few ticks of anything, and reports what is known after each.
+/// Folds a few ticks of anything, and builds the report after each.
 ///
 /// # Panics
-/// When something panics, or a number is reported that cannot be.
+/// When something panics, or a number is reported that cannot be true.
 pub fn fold(bytes: &[u8]) {
     let mut bytes = Bytes(bytes);
     let settings = Settings { keys: vec![Name::from("s")], ..Settings::default() };
@@ -309,7 +309,7 @@ fn on_screen(store: &Store) -> Focus {
     })
 }
 
-/// Counts and ages are never negative, whatever a server says. What it said itself stands beside, as `reported`.
+/// Counts and ages are never negative, whatever a server says. What the server said is kept beside them, as `reported`.
 fn check(said: &serde_json::Value) {
     match said {
         serde_json::Value::Array(items) => items.iter().for_each(check),

@@ -1,5 +1,5 @@
-//! What tests, benches and the fuzz targets share, compiled only with the feature `testing`: real servers of every version at
-//! hand, a server made of plain values, a server that answers from a table, a program in a pseudo-terminal.
+//! What tests, benches and fuzz targets share, compiled only with the feature `testing`: real servers of every version at hand, a server
+//! made of plain values, a server that answers from a table, a program in a pseudo-terminal.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -25,7 +25,7 @@ use std::{
 pub use found::{FoundServer, found_servers, newest_from};
 pub use servers::TestServer;
 
-/// Runs `test` against a fresh server of each version at hand, and says which on stdout.
+/// Runs `test` against a new server of each version at hand, and prints which.
 pub fn each_server(test: impl Fn(&TestServer, &FoundServer)) {
     for found in found_servers() {
         println!("on {found}");
@@ -33,20 +33,20 @@ pub fn each_server(test: impl Fn(&TestServer, &FoundServer)) {
     }
 }
 
-/// Waits until `condition` holds, looking every 10 ms.
+/// Waits until `condition` holds; checks it every 10 ms.
 ///
 /// # Panics
-/// When it does not hold within `limit`; the message says `what` was waited for.
+/// When it does not hold within `limit`; the message names `what` was waited for.
 pub fn wait_until(what: &str, limit: Duration, mut condition: impl FnMut() -> bool) {
     let started = Instant::now();
     while !condition() {
         assert!(started.elapsed() < limit, "waited {limit:?} in vain until {what}");
-        // the one sleep of the tests: a look at the condition, never a guess of how long something takes
+        // the only sleep in the tests: it polls the condition and does not guess how long something takes
         thread::sleep(Duration::from_millis(10));
     }
 }
 
-/// The variables that lead a program to the user's own files, each with a folder below `home` in its place: a test sees no state,
+/// The variables that point a program to the user's own files, each replaced by a folder below `home`: a test sees no state,
 /// configuration or cache but its own.
 pub fn own_folders(home: &Path) -> [(&'static str, PathBuf); 6] {
     [
@@ -59,10 +59,10 @@ pub fn own_folders(home: &Path) -> [(&'static str, PathBuf); 6] {
     ]
 }
 
-/// Variables of the user that would change what pelwatch does.
+/// Variables of the user that would change pelwatch's behavior.
 pub const USERS_OWN: [&str; 2] = ["REDISCLI_AUTH", "RUST_BACKTRACE"];
 
-/// A command that starts `program` (pelwatch itself) without anything of the user's, with folders of its own below `home`.
+/// A command that starts `program` (pelwatch itself) with nothing that belongs to the user, and its own folders below `home`.
 pub fn command(program: &str, home: &Path) -> Command {
     let mut command = Command::new(program);
     for name in USERS_OWN {
@@ -72,9 +72,9 @@ pub fn command(program: &str, home: &Path) -> Command {
     command
 }
 
-/// Whether a process of that id exists. A zombie counts: nobody waited for it yet.
+/// Whether a process with that id exists. A zombie counts as existing: nobody waited for it yet.
 pub fn process_exists(pid: u32) -> bool {
-    // the shell's own kill: the program of that name is missing on small systems
+    // the shell's own kill, because small systems lack the program with that name
     let probe = format!("kill -0 {pid} 2>/dev/null");
     Command::new("sh").args(["-c", &probe]).status().expect("sh runs").success()
 }

@@ -1,7 +1,7 @@
 //! Drives a real program in a pseudo-terminal and watches its screen.
 //!
-//! Nothing here waits a fixed time: each wait looks at the screen again whenever output arrives,
-//! and gives up loudly, showing the screen, once its limit has passed or the program has ended.
+//! Nothing here waits for a fixed time: each wait looks at the screen again whenever output arrives. It fails and shows the screen when
+//! its limit has passed or the program has ended.
 
 pub mod keys;
 mod watch;
@@ -21,13 +21,13 @@ use tempfile::TempDir;
 use vt100::{Parser, Screen};
 use watch::{Shared, State};
 
-/// What to pass for a program without arguments.
+/// The arguments of a program without arguments.
 pub const NO_ARGS: &[&str] = &[];
 
-/// How long a program may take to tidy up when its terminal goes away, before it is killed.
+/// How long a program may take to clean up when its terminal goes away, before it is killed.
 const TIDY_UP: Duration = Duration::from_secs(2);
 
-/// A program running in a pseudo-terminal of its own. Dropping it ends the program.
+/// A program running in its own pseudo-terminal. Dropping it ends the program.
 pub struct Terminal {
     shared: Shared,
     writer: Box<dyn Write + Send>,
@@ -38,8 +38,8 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// Starts `bin` in an empty folder and a terminal of (columns, rows), with the environment of this process less what is the
-    /// user's own or would change colours or size, plus `env`. The folder is its home, too.
+    /// Starts `bin` in an empty folder and a terminal of (columns, rows). It gets the environment of this process, plus `env`, minus
+    /// everything that belongs to the user or would change colours or size. The folder is also its home.
     #[track_caller]
     pub fn start<A: AsRef<OsStr>>(bin: &Path, args: &[A], size: (u16, u16), env: &[(&str, &str)]) -> Self {
         assert!(bin.is_absolute() && bin.is_file(), "not the absolute path of a program: {}", bin.display());
@@ -65,7 +65,7 @@ impl Terminal {
         let mut reader = must(pair.master.try_clone_reader(), "reading from the terminal");
         let writer = must(pair.master.take_writer(), "writing to the terminal");
         let mut child = must(pair.slave.spawn_command(command), "starting the program");
-        // As long as our own copy of this end is open, reading never ends.
+        // While our own copy of this end is open, reading never ends.
         drop(pair.slave);
 
         let (cols, rows) = cells(size);
@@ -91,12 +91,12 @@ impl Terminal {
         Self { shared, writer, master: pair.master, hang_up, pid, _cwd: cwd }
     }
 
-    /// The screen as it is now, for looking at cells and colours.
+    /// The current screen, for looking at cells and colours.
     pub fn screen(&self) -> Screen {
         self.shared.lock().parser.screen().clone()
     }
 
-    /// The screen's text, one line a row, without blanks at the ends of lines.
+    /// The screen's text, one line per row, without trailing blanks.
     pub fn text(&self) -> String {
         text_of(self.shared.lock().parser.screen())
     }
@@ -116,18 +116,16 @@ impl Terminal {
         self.shared.lock().parser.screen().hide_cursor()
     }
 
-    /// Whether the terminal itself edits and echoes lines, as a shell wants to find it; `None` where
-    /// that cannot be asked.
+    /// Whether the terminal itself edits and echoes lines, as a shell expects; `None` where we cannot ask.
     pub fn edits_lines(&self) -> Option<bool> {
         let modes = self.master.get_termios()?.local_flags;
-        // By name: the type of these flags belongs to a crate that is not one of ours.
+        // By name, because the type of these flags belongs to a crate that we do not depend on.
         let named = format!("{modes:?}");
         Some(named.contains("ICANON") && named.contains("ECHO "))
     }
 
-    /// Waits until `cond` holds; past the limit, or once the program has ended, panics with `what`
-    /// and the screen. The screen is locked while `cond` looks at it: ask its argument, not the
-    /// terminal.
+    /// Waits until `cond` holds. Past the limit, or once the program has ended, it panics with `what` and the screen. The screen is
+    /// locked while `cond` looks at it: use its argument, not the terminal.
     #[track_caller]
     pub fn wait_for(&self, what: &str, limit: Duration, cond: impl Fn(&Screen) -> bool) {
         let seen = self.shared.watch(limit, |state| {
@@ -155,8 +153,7 @@ impl Terminal {
         self.wait_for(&format!("{needle:?} to go"), limit, |screen| !text_of(screen).contains(needle));
     }
 
-    /// Waits until the screen, colours and cursor included, has not changed for `quiet`; false if
-    /// it never stood still.
+    /// Waits until the screen, including colours and cursor, has not changed for `quiet`; false if it kept changing.
     pub fn wait_still(&self, quiet: Duration, limit: Duration) -> bool {
         let mut last = (String::new(), Instant::now());
         let still = self.shared.watch(limit, |state| {
@@ -169,7 +166,7 @@ impl Terminal {
         still.is_some()
     }
 
-    /// Types `keys`, as bytes: see [`keys`] for those without a character.
+    /// Types `keys` as bytes; see [`keys`] for keys without a character.
     pub fn send(&mut self, keys: &str) {
         let sent = self.writer.write_all(keys.as_bytes()).and_then(|()| self.writer.flush());
         must(sent, "typing into the terminal");
@@ -178,7 +175,7 @@ impl Terminal {
     /// Changes the terminal's size; the program gets SIGWINCH.
     pub fn resize(&mut self, cols: u16, rows: u16) {
         let (width, height) = cells((cols, rows));
-        // Our screen first: what the program draws for the new size must find it.
+        // Our screen first: it must have the new size when the program draws for it.
         self.shared.update(|state| state.parser.set_size(height, width));
         must(self.master.resize(pty_size((cols, rows))), "resizing the terminal");
     }
@@ -188,15 +185,14 @@ impl Terminal {
         self.pid
     }
 
-    /// Sends the signal of that name, such as `TERM`.
+    /// Sends the signal with that name, such as `TERM`.
     #[track_caller]
     pub fn signal(&self, name: &str) {
         assert!(self.shared.lock().exit.is_none(), "no SIG{name} for a program that has ended");
         assert!(self.kill(name), "SIG{name} could not be sent");
     }
 
-    /// Waits for the program's end and its last output, and gives its exit status, or 128 plus the
-    /// signal's number.
+    /// Waits for the program's end and its last output. Returns its exit status, or 128 plus the signal's number.
     #[track_caller]
     pub fn wait_exit(&mut self, limit: Duration) -> u32 {
         let ended = self.shared.watch(limit, |state| state.exit.filter(|_| state.drained()));
@@ -207,7 +203,7 @@ impl Terminal {
     }
 
     fn kill(&self, name: &str) -> bool {
-        // The `kill` program: sending a signal from here would take unsafe code or one more crate.
+        // With the `kill` program: to send a signal from here we would need unsafe code or another crate.
         let Some(pid) = self.pid else { return false };
         Command::new("kill").arg(format!("-{name}")).arg(pid.to_string()).status().is_ok_and(|status| status.success())
     }
@@ -219,7 +215,7 @@ impl Drop for Terminal {
         if ended(&self.shared.lock()).is_some() {
             return;
         }
-        // As if its window were closed; a program that does not care is killed.
+        // As if its window were closed; a program that ignores this is killed.
         let _ = self.hang_up.kill();
         if self.shared.watch(TIDY_UP, ended).is_none() && self.kill("KILL") {
             self.shared.watch(TIDY_UP, ended);
@@ -227,13 +223,13 @@ impl Drop for Terminal {
     }
 }
 
-/// The text of a screen, one line a row, without blanks at the ends of lines.
+/// The text of a screen, one line per row, without trailing blanks.
 pub fn text_of(screen: &Screen) -> String {
     let lines: Vec<String> = screen.rows(0, screen.size().1.get()).map(|row| row.trim_end().to_owned()).collect();
     lines.join("\n")
 }
 
-/// The exit status as a shell has it.
+/// The exit status as a shell reports it.
 fn exit_code(status: &ExitStatus) -> u32 {
     let numbers = [
         ("Hangup", 1),

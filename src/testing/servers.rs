@@ -15,28 +15,25 @@ use redis::{Client, Connection, ConnectionAddr, RedisResult, Value};
 
 use super::found::FoundServer;
 
-/// A server of one test's own, on a unix socket in a temporary folder. Dropping it kills it and
-/// removes the folder.
+/// A server for one test, on a unix socket in a temporary folder. Dropping it kills the server and removes the folder.
 pub struct TestServer {
     bin: PathBuf,
     extra: Vec<String>,
     folder: tempfile::TempDir,
     child: Child,
-    /// Opened at the first command; a mutex so that a test may talk to the server from several
-    /// threads.
+    /// Opened at the first command; a mutex, so that a test can use the server from several threads.
     connection: Mutex<Option<Connection>>,
 }
 
 impl TestServer {
-    /// Starts one without persistence and without TCP.
+    /// Starts a server without persistence and without TCP.
     pub fn start(found: &FoundServer) -> Self {
         Self::start_with(found, &[])
     }
 
-    /// Starts one with more arguments at the end, where they win over ours: `&["--appendonly",
-    /// "yes"]`.
+    /// Starts a server with more arguments at the end, where they override ours: `&["--appendonly", "yes"]`.
     pub fn start_with(found: &FoundServer, extra: &[&str]) -> Self {
-        // Not under TMPDIR when that is long: a socket's path has room for about 100 bytes.
+        // Not under TMPDIR if that is long: a socket's path may have about 100 bytes.
         let parent = Some(env::temp_dir()).filter(|dir| dir.as_os_str().len() < 70);
         let folder = tempfile::Builder::new()
             .prefix("pelwatch-test-")
@@ -49,7 +46,7 @@ impl TestServer {
         server
     }
 
-    /// The unix socket it listens on, the same after [`TestServer::restart`].
+    /// Its unix socket; still the same after [`TestServer::restart`].
     pub fn socket(&self) -> PathBuf {
         self.folder.path().join("redis.sock")
     }
@@ -58,15 +55,15 @@ impl TestServer {
         self.child.id()
     }
 
-    /// Opens one more connection, for what has to happen beside the others.
+    /// Opens another connection, for something that must happen at the same time.
     pub fn connect(&self) -> RedisResult<Connection> {
         let connection = Client::open(ConnectionAddr::Unix(self.socket()))?.get_connection()?;
-        // A test that hangs says nothing; half a minute is longer than any server takes.
+        // A test that hangs reports nothing; no server needs half a minute.
         connection.set_read_timeout(Some(Duration::from_secs(30)))?;
         Ok(connection)
     }
 
-    /// Sends one command and gives the server's answer, an error included.
+    /// Sends one command and returns the server's answer, which may be an error.
     pub fn try_command(&self, args: &[&[u8]]) -> RedisResult<Value> {
         let mut slot = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         let mut connection = match slot.take() {
@@ -78,7 +75,7 @@ impl TestServer {
             command.arg(*argument);
         }
         let answer = command.query(&mut connection);
-        // A connection that broke is not kept: the next command opens a new one.
+        // Drop a broken connection: the next command opens a new one.
         if !answer.as_ref().is_err_and(redis::RedisError::is_io_error) {
             *slot = Some(connection);
         }
@@ -96,8 +93,7 @@ impl TestServer {
         })
     }
 
-    /// Sends one command written as words with spaces between, `"XADD s 1-0 f v"`; it has no
-    /// quoting.
+    /// Sends one command, written as words with spaces between them: `"XADD s 1-0 f v"`. There is no quoting.
     ///
     /// # Panics
     /// On an error of the server or of the connection.
@@ -106,14 +102,14 @@ impl TestServer {
         self.command(&words)
     }
 
-    /// Kills it, as a crash would; what it kept in memory is lost.
+    /// Kills the server, as in a crash; what it kept in memory is lost.
     pub fn kill(&mut self) {
         let _ = self.child.kill();
         self.child.wait().expect("a killed server ends");
         *self.connection.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// Starts it again on the same socket, killing it first if it still runs.
+    /// Starts the server again on the same socket; kills it first if it still runs.
     pub fn restart(&mut self) {
         self.kill();
         self.child = spawn(&self.bin, self.folder.path(), &self.extra);

@@ -1,4 +1,4 @@
-//! A made-up server: streams, groups and consumers as plain values, and the answers to what pelwatch asks for.
+//! An invented server: streams, groups and consumers as plain values, and the answers to what pelwatch asks for.
 
 use crate::core::{
     census::{Answer, CensusRequest, CensusSample, Step, Walk},
@@ -15,8 +15,8 @@ use crate::core::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Half past noon on the last day of November 2025, in milliseconds since 1970: the server's clock at the start of every
-/// scene, and this machine's.
+/// Half past noon on the last day of November 2025, in milliseconds since 1970. At the start of every scene, the server's clock and this
+/// machine's show this time.
 pub const START_MS: i64 = 1_764_504_247_000;
 
 /// An id from its text.
@@ -24,23 +24,22 @@ pub fn id(text: &str) -> EntryId {
     EntryId::parse(text.as_bytes()).expect("an id")
 }
 
-/// A server.
 #[derive(Clone, Debug, Default)]
 pub struct World {
     pub server: ServerFacts,
-    /// Streams, and keys that are none.
+    /// Streams, and keys that are not streams.
     pub streams: BTreeMap<Name, Stream>,
-    /// What SCAN answers in place of keys.
+    /// What SCAN answers instead of keys.
     pub scan_fault: Option<Fault>,
-    /// The cluster's nodes, where all are watched.
+    /// The cluster's nodes, if all of them are watched.
     pub cluster: Option<ClusterFacts>,
-    /// Whether consumers tell since when they got nothing (7.2+).
+    /// Whether consumers report since when they got nothing (7.2+).
     pub tells_inactive: bool,
-    /// How many steps of a census are taken.
+    /// How many steps a census takes.
     pub census_steps: usize,
 }
 
-/// A stream, or what its key answers in place of one.
+/// A stream, or what its key answers instead.
 #[derive(Clone, Debug)]
 pub struct Stream {
     pub ids: BTreeSet<EntryId>,
@@ -50,18 +49,17 @@ pub struct Stream {
     pub groups: BTreeMap<Name, Group>,
     pub fault: Option<Fault>,
     pub groups_fault: Option<Fault>,
-    /// What XINFO STREAM and XRANGE answer in place of what they are asked for.
+    /// What XINFO STREAM and XRANGE answer instead of the facts and entries.
     pub facts_fault: Option<Fault>,
     pub range_fault: Option<Fault>,
 }
 
-/// A group.
 #[derive(Clone, Debug)]
 pub struct Group {
     pub cursor: EntryId,
-    /// entries-read; `None` = what agrees with the entries.
+    /// entries-read; `None` means the value that agrees with the entries.
     pub read: Option<Known<i64>>,
-    /// The server's word on lag; `None` = the truth.
+    /// The server's lag; `None` means the true lag.
     pub lag: Option<Known<i64>>,
     pub consumers: Vec<Worker>,
     pub pending: BTreeMap<EntryId, Held>,
@@ -69,19 +67,19 @@ pub struct Group {
     pub pending_fault: Option<Fault>,
 }
 
-/// A consumer. Times are milliseconds on the scene's clock; those before its start are negative.
+/// A consumer. Times are in milliseconds on the scene's clock; those before its start are negative.
 #[derive(Clone, Debug)]
 pub struct Worker {
     pub name: Name,
     pub seen: i64,
-    /// `None` = it never got an entry.
+    /// `None` means that it never got an entry.
     pub got: Option<i64>,
 }
 
 /// A pending entry.
 #[derive(Clone, Debug)]
 pub struct Held {
-    /// `None` = released.
+    /// `None` means released.
     pub owner: Option<Name>,
     pub delivered: i64,
     pub count: i64,
@@ -123,12 +121,12 @@ impl World {
         self.stream(key, []).fault = Some(fault);
     }
 
-    /// A group that is there.
+    /// A group that must exist.
     pub fn group(&mut self, key: &str, group: &str) -> &mut Group {
         self.streams.get_mut(&key.into()).and_then(|stream| stream.groups.get_mut(&group.into())).expect("a group")
     }
 
-    /// What one tick brings.
+    /// The answer to one tick.
     pub fn answer(&self, request: &Request, at: Mono) -> Sample {
         let scan = request.scan.as_ref().map(|_| ScanSample {
             keys: self
@@ -162,7 +160,7 @@ impl World {
         }
     }
 
-    /// A census that came so far in a moment.
+    /// A census that took `census_steps` steps, all at one moment.
     fn census(&self, asked: &CensusRequest, at: Mono) -> Option<Box<CensusSample>> {
         let stream = self.streams.get(&asked.key)?;
         let group = stream.groups.get(&asked.group)?;
@@ -274,13 +272,13 @@ impl Stream {
 }
 
 impl Group {
-    /// A consumer last seen, and last given an entry, so many milliseconds before the scene begins.
+    /// A consumer that was last seen, and last got an entry, this many milliseconds before the scene begins.
     pub fn consumer(&mut self, name: impl Into<Name>, seen: i64, got: Option<i64>) -> &mut Self {
         self.consumers.push(Worker { name: name.into(), seen: -seen, got: got.map(|ago| -ago) });
         self
     }
 
-    /// A pending entry, delivered so many milliseconds before the scene begins.
+    /// A pending entry that was delivered this many milliseconds before the scene begins.
     pub fn holds(&mut self, owner: impl Into<Name>, entry: &str, idle: i64, count: i64) -> &mut Self {
         self.pending.insert(id(entry), Held { owner: Some(owner.into()), delivered: -idle, count });
         self

@@ -70,7 +70,7 @@ impl Source for Script {
 
 /// One entry for each try to connect: `None` is not reached.
 struct Tries {
-    tries: VecDeque<Option<Vec<Act>>>,
+    left: VecDeque<Option<Vec<Act>>>,
     start: Instant,
     asked: Asked,
 }
@@ -79,7 +79,7 @@ impl Connect for Tries {
     type Source = Script;
 
     async fn connect(&mut self) -> Result<Script, LinkFault> {
-        match self.tries.pop_front() {
+        match self.left.pop_front() {
             Some(Some(acts)) => Ok(Script { acts: acts.into(), start: self.start, asked: self.asked.clone() }),
             _ => Err(LinkFault::NotReached { endpoint: "script".to_owned(), why: "nobody there".to_owned() }),
         }
@@ -98,8 +98,8 @@ struct Running {
 impl Running {
     fn start(interval_ms: u64, tries: &[Option<&[Act]>]) -> Self {
         let asked = Asked::default();
-        let tries = tries.iter().map(|acts| acts.map(<[Act]>::to_vec)).collect();
-        let connect = Tries { tries, start: Instant::now(), asked: asked.clone() };
+        let left = tries.iter().map(|acts| acts.map(<[Act]>::to_vec)).collect();
+        let connect = Tries { left, start: Instant::now(), asked: asked.clone() };
         let (effects, for_poller) = mpsc::channel(8);
         let (to_app, messages) = mpsc::channel(8);
         let (polling, watched) = watch::channel(Polling { request: Request::default(), interval_ms });
@@ -110,7 +110,7 @@ impl Running {
 
     /// The next message in a word: the interval of a sample, or why the server is gone.
     async fn next(&mut self) -> String {
-        let message = timeout(Duration::from_mins(10), self.messages.recv()).await.expect("a message comes");
+        let message = timeout(Duration::from_secs(600), self.messages.recv()).await.expect("a message comes");
         match message.expect("the poller runs") {
             Msg::Sampled { interval_ms, .. } => format!("sampled, next in {interval_ms}"),
             Msg::Down { why, .. } => why,
@@ -206,5 +206,5 @@ async fn it_follows_a_new_interval_and_ends_when_nobody_listens() {
     running.polling.send(Polling { request: Request::default(), interval_ms: 30_000 }).unwrap();
     assert_eq!(running.next().await, "sampled, next in 30000");
     drop((running.effects, running.messages));
-    timeout(Duration::from_mins(10), running.task).await.expect("it ends").unwrap();
+    timeout(Duration::from_secs(600), running.task).await.expect("it ends").unwrap();
 }

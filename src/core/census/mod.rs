@@ -1,10 +1,9 @@
-//! The census: a walk over a whole PEL in the background, page by page, each command and the whole bounded in server time.
-//! It finds what no bounded look can: the entry that has been idle longest, how old all of them are, how often they were
-//! delivered, and how many have lost their payload.
+//! The census: a walk over a whole PEL in the background, page by page. Each command and the whole walk are bounded in server time. It
+//! finds what no bounded look can: the entry idle for longest, the ages of all entries, how often they were delivered, and how many have
+//! lost their payload.
 //!
-//! Pages with a COUNT are walked rather than windows of ids with IDLE: only a COUNT, or the number of entries that a consumer
-//! holds, bounds what one command costs whatever the ids are (a filter that matches nothing walks all that lies in its window;
-//! docs/server-facts.md 10).
+//! It walks pages with a COUNT, not windows of ids with IDLE. Only a COUNT, or the number of entries that a consumer holds, bounds the
+//! cost of a command whatever the ids are: a filter that matches nothing walks everything in its window (docs/server-facts.md 10).
 
 mod sweep;
 mod tally;
@@ -21,46 +20,41 @@ use super::{
     name::Name,
 };
 
-/// Which PEL to walk, with what is known of its stream.
+/// Which PEL to walk, and what is known about its stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CensusRequest {
-    /// The stream.
     pub key: Name,
-    /// The group.
     pub group: Name,
-    /// Counts the walks of this group: another number begins a new one.
+    /// The number of this walk of the group: another number begins a new walk.
     pub round: u64,
-    /// Entries pending when this was asked.
+    /// Entries pending at the time of the request.
     pub pending: i64,
-    /// The stream, as last read before.
+    /// The stream as last read.
     pub stream: StreamFacts,
     /// Bytes that one entry of the stream takes in a reply.
     pub entry_bytes: u64,
-    /// Who holds entries, and how many; empty where that is not known, or the server cannot filter by idle time (before 6.2).
+    /// Each holder and how many entries it holds; empty where that is not known, or where the server cannot filter by idle time (before
+    /// 6.2).
     pub holders: Vec<(Name, i64)>,
-    /// What it may cost.
     pub limits: Limits,
 }
 
-/// How far a census has come.
+/// The progress of a census.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CensusSample {
-    /// The stream.
     pub key: Name,
-    /// The group.
     pub group: Name,
-    /// What was counted.
     pub tally: Tally,
-    /// First entry and largest deleted id by which entries were taken to be in the stream or not when the walk began.
+    /// The stream's first entry and largest deleted id when the walk began. They decided whether an entry counts as being in the stream.
     pub judged_by: (Option<EntryId>, Known<EntryId>),
 }
 
 /// What a census may cost the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// No command is to take longer than this, in microseconds of the server's time: pages are sized by what those before took.
+    /// Most time for one command, in microseconds of the server's time. Pages are sized by the cost of earlier pages.
     pub command_us: u64,
-    /// No second is to take more than this, in microseconds of the server's time.
+    /// Most time in any second, in microseconds of the server's time.
     pub second_us: u64,
 }
 
@@ -70,8 +64,8 @@ impl Default for Limits {
     }
 }
 
-/// Whether a pending entry is in the stream, as far as the facts tell, which are older than the entry was seen pending: below the
-/// first entry nothing is, and past the largest id ever deleted everything is that was given out.
+/// Whether a pending entry is in the stream, as far as the facts show; they are older than the row. Nothing exists below the first entry.
+/// Above the largest deleted id, every id that was already given out exists.
 fn fate(facts: &StreamFacts, id: EntryId) -> Option<bool> {
     match facts.first {
         _ if id > facts.last_generated => None,
@@ -81,7 +75,6 @@ fn fate(facts: &StreamFacts, id: EntryId) -> Option<bool> {
     }
 }
 
-/// Ids of rows.
 fn ids(rows: &[PendingRow]) -> impl Iterator<Item = EntryId> {
     rows.iter().map(|row| row.id)
 }

@@ -1,53 +1,53 @@
-//! Looks for the oldest entry first, holder by holder: the filter by idle time costs a sixth of reading the rows, and among
-//! the entries of one consumer what it costs is bounded by how many that consumer holds
-//! (docs/server-facts.md 10). Needs 6.2.
+//! Searches for the oldest entry before the rows are walked, holder by holder. XPENDING's filter by idle time costs a sixth of reading
+//! the rows, and among the entries of one consumer its cost is bounded by how many that consumer holds (docs/server-facts.md 10). Needs
+//! 6.2.
 
 use super::{Limits, Old};
 use crate::core::{id::EntryId, model::PendingRow, name::Name, time::Mono};
 use std::collections::VecDeque;
 
-/// A smaller PEL is soon walked by rows.
+/// A smaller PEL is walked quickly enough without a search.
 pub const LEAST_SWEPT: i64 = 50_000;
-/// With more holders than this the round trips would take longer than the rows.
+/// With more holders than this, the round trips would take longer than reading the rows.
 const MOST_HOLDERS: usize = 1000;
-/// Rows asked for at once; only those older than all before come.
+/// Rows in one request. Only rows older than the oldest found so far are returned.
 const ROWS: usize = 10;
-/// Entries that the filter is taken to pass in a microsecond; it passes 12 to 35 (docs/server-facts.md 10).
+/// Entries per microsecond that the filter is assumed to check; measured were 12 to 35 (docs/server-facts.md 10).
 const ENTRIES_PER_US: u64 = 10;
 
-/// So many commands over the bound, and more than a quarter of all, end the search.
+/// The search ends when this many commands, and more than a quarter of all, exceeded the time bound.
 const MOST_OVER: u32 = 3;
 
-/// Where the search stands.
+/// The state of the search.
 #[derive(Clone, Debug)]
 pub(super) struct Sweep {
-    /// Holders still to be searched with what each holds, the largest last.
+    /// Holders still to be searched, with the number of entries each holds; the largest comes last.
     left: VecDeque<(Name, i64)>,
     from: EntryId,
-    /// The oldest so far.
+    /// The oldest entry so far.
     best: Option<Old>,
-    /// Commands sent, and how many of them took longer than the bound.
+    /// Commands sent, and how many of them exceeded the time bound.
     sent: u32,
     over: u32,
-    /// Commands after which it is given up: over a long line entries of one delivery all pass the filter.
+    /// Commands after which the search is given up. A reply is timed no better than the latency: if that is high, all entries of one
+    /// delivery pass the filter again.
     most: u32,
 }
 
-/// The oldest entries of a consumer, if they are older than this.
+/// Asks for the entries of a consumer that are older than those found so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Older {
-    /// The consumer.
     pub consumer: Name,
     /// First id, inclusive.
     pub from: EntryId,
-    /// Idle for so long at least, in milliseconds.
+    /// Idle for at least this long, in milliseconds.
     pub idle_ms: i64,
-    /// At most so many rows.
+    /// At most this many rows.
     pub count: usize,
 }
 
 impl Sweep {
-    /// A search of these holders; `None` where it is not worth its while or not possible within the limits.
+    /// A search of these holders; `None` where it is not worthwhile, or not possible within the limits.
     pub(super) fn new(holders: &[(Name, i64)], pending: i64, limits: Limits) -> Option<Self> {
         let mut left = holders.to_vec();
         left.sort_by_key(|(_, count)| *count);
@@ -64,9 +64,9 @@ impl Sweep {
         })
     }
 
-    /// What to ask next; `None` when it is over.
+    /// The next request; `None` when the search is over.
     pub(super) fn next(&self, now: Mono) -> Option<Older> {
-        if self.is_too_dear() {
+        if self.is_too_costly() {
             return None;
         }
         let (consumer, _) = self.left.front()?;
@@ -74,13 +74,12 @@ impl Sweep {
         Some(Older { consumer: consumer.clone(), from: self.from, idle_ms, count: ROWS })
     }
 
-    /// Whether holders turned out to cost more than a command may, now and then by a busy moment set aside: what they hold is
-    /// read by rows then.
-    fn is_too_dear(&self) -> bool {
+    /// Whether holders turned out to cost more than a command may (an occasional busy moment aside), or too many commands. What they hold
+    /// is then read by rows.
+    fn is_too_costly(&self) -> bool {
         self.over >= MOST_OVER && self.over * 4 > self.sent || self.sent > self.most
     }
 
-    /// Takes rows in.
     pub(super) fn take(&mut self, asked: &Older, rows: &[PendingRow], spent_us: u64, limits: Limits, at: Mono) {
         for row in rows {
             let Some(idle) = row.idle_ms else { continue };
@@ -99,8 +98,8 @@ impl Sweep {
         self.over += u32::from(spent_us > limits.command_us);
     }
 
-    /// The oldest of all, once every holder was searched.
+    /// The oldest entry of all, once every holder was searched.
     pub(super) fn found(&self) -> Option<Old> {
-        self.best.filter(|_| self.left.is_empty() && !self.is_too_dear())
+        self.best.filter(|_| self.left.is_empty() && !self.is_too_costly())
     }
 }

@@ -8,86 +8,83 @@ use crate::core::{
 };
 use std::collections::BTreeMap;
 
-/// Upper bounds of the age classes, in milliseconds; one more holds all that is older.
+/// Upper bounds of the age classes, in milliseconds; one more class holds everything older.
 pub const AGES_MS: [i64; 6] = [1_000, 10_000, 60_000, 600_000, 3_600_000, 86_400_000];
 /// Lower bounds of the classes of delivery counts; given-up entries are in none of them.
 pub const TRIES: [i64; 4] = [1, 2, 5, 10];
-/// The oldest entries that are remembered: as long as one of them is still pending and was not delivered again, the oldest of all is
-/// known.
+/// How many of the oldest entries are remembered. As long as one of them is still pending and was not delivered again, the oldest entry
+/// of all is known.
 const OLDEST: usize = 64;
-/// The most often delivered entries that are remembered.
+/// How many of the most often delivered entries are remembered.
 const WORST: usize = 5;
-/// More holders than this are not told apart.
+/// With more holders than this, entries are not counted by holder.
 const HOLDERS: usize = 2000;
 
-/// A pending entry by when it was last delivered.
+/// A pending entry, ordered by the time of its last delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Old {
-    /// When it was last delivered, in milliseconds of [`Mono`]; negative before this program began.
+    /// Time of the last delivery, in milliseconds of [`Mono`]; negative before this program started.
     pub since: i64,
-    /// The entry.
     pub id: EntryId,
-    /// Its delivery count then.
+    /// Its delivery count at that time.
     pub deliveries: i64,
 }
 
 /// What one consumer held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Held {
-    /// Entries.
     pub entries: i64,
-    /// The one that it was given first.
+    /// The entry with the earliest last delivery.
     pub oldest: Old,
     /// The highest delivery count, given-up entries left out.
     pub deliveries: i64,
 }
 
-/// The numbers of one walk. Those of a finished walk are of the time between its beginning and its end: each entry was seen
-/// once in between.
+/// The numbers of one walk. A finished walk describes the time between its beginning and its end: each entry was seen once in between.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tally {
-    /// Which walk of the group it is.
+    /// The number of this walk of the group.
     pub round: u64,
-    /// When it began; ages count up to here.
+    /// When it began; ages are as of this moment.
     pub begun: Mono,
-    /// When it was finished.
+    /// When it ended, complete or not.
     pub ended: Option<Mono>,
-    /// Entries seen.
+    /// Entries seen so far.
     pub walked: i64,
     /// Entries that were pending when last asked.
     pub of: i64,
-    /// Entries by age at the beginning, the classes of [`AGES_MS`] and one for the rest; those delivered since are in the first.
+    /// Entries by age at the beginning: the classes of [`AGES_MS`] and one for the rest. Entries delivered since the beginning are in the
+    /// first.
     pub ages: [i64; AGES_MS.len() + 1],
     /// Entries by delivery count, the classes of [`TRIES`].
     pub tries: [i64; TRIES.len()],
     /// Entries given up for good (delivery count 2^63-1; 8.8+).
     pub fatal: i64,
-    /// Entries that nobody holds, which have no age (8.8+). Entries of which the server does not tell age or count are in no class.
+    /// Entries that nobody holds (8.8+); they have no age. An entry without a known age or count is in none of those classes.
     pub released: i64,
     /// The highest delivery count, given-up entries left out.
     pub most: Option<i64>,
-    /// Those delivered most often, more than once, with their count; given-up entries come first.
+    /// The entries delivered most often, if more than once, with their count; given-up entries come first.
     pub worst: Vec<(i64, EntryId)>,
-    /// The oldest of all, where it was searched for before the rows were read.
+    /// The oldest entry of all, if it was searched for before the rows were read.
     pub first: Option<Old>,
     /// The oldest of those seen, oldest first.
     pub oldest: Vec<Old>,
-    /// Entries that are not in the stream any more.
+    /// Entries that are no longer in the stream.
     pub gone: i64,
-    /// Entries that may be or not: they were not looked up so far.
+    /// Entries that were not looked up yet: they may be in the stream or not.
     pub unsure: i64,
-    /// Holders; `None` when there are too many to be told apart.
+    /// `None` when there are too many holders to count each.
     pub holders: Option<BTreeMap<Name, Held>>,
-    /// What it has cost, in microseconds of the server's time.
+    /// What the walk has cost, in microseconds of the server's time.
     pub server_us: u64,
-    /// The largest that a single command cost, in microseconds of the server's time.
+    /// What its most expensive command cost, in microseconds of the server's time.
     pub slowest_us: u64,
-    /// Why it ended before it was complete, as a sentence.
+    /// Why it ended early, as a sentence.
     pub fault: Option<String>,
 }
 
 impl Tally {
-    /// Nothing counted yet.
     pub fn new(round: u64, of: i64, begun: Mono) -> Self {
         Self {
             round,

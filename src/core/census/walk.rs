@@ -13,15 +13,15 @@ use std::collections::VecDeque;
 
 /// Rows of the first page: about 50 us.
 const FIRST_ROWS: usize = 100;
-/// Rows of a page at most: about 54 KB.
+/// Most rows of a page: about 54 KB.
 const MOST_ROWS: usize = 1000;
-/// Entries looked up by one pipeline at most: 1 to 2 us each.
+/// Most entries looked up by one pipeline: 1 to 2 us each.
 const MOST_LOOKS: usize = 100;
-/// A reply with payloads stays below this, in bytes.
+/// Most bytes of a reply with payloads.
 const REPLY_BYTES: u64 = 64 * 1024;
-/// Entries larger than this are not looked up at all.
+/// Entries larger than this, in bytes, are not looked up.
 const LARGE_ENTRY: u64 = 4 * 1024;
-/// Of the bound for one command, pages aim at this share in percent, so that a busy moment does not break it.
+/// Share of the bound for one command that pages aim at, in percent, so that a busy moment does not exceed the bound.
 const AIM: u64 = 60;
 
 /// What to ask next; each is one round trip.
@@ -31,19 +31,18 @@ pub enum Step {
     Older(Older),
     /// A page of pending entries.
     Page(PageRequest),
-    /// Whether these entries are in the stream: XRANGE of each.
+    /// Whether these entries are in the stream: one XRANGE for each.
     Look(Vec<EntryId>),
-    /// Whether these, which are not, are still pending: XPENDING of each. One that was acknowledged and deleted in between has not
-    /// lost its payload.
+    /// Whether these entries, which are not in the stream, are still pending: one XPENDING for each. An entry that was acknowledged and
+    /// deleted in between has not lost its payload.
     Confirm(Vec<EntryId>),
 }
 
-/// What came back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// The rows of a page, or those that are older.
+    /// The rows for `Page` or `Older`.
     Page(Part<Vec<PendingRow>>),
-    /// For each entry asked for, whether it is there; `None` where that was refused.
+    /// For each entry of `Look` or `Confirm`, whether it is there; `None` where that was refused.
     There(Vec<Option<bool>>),
 }
 
@@ -61,7 +60,6 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// A walk that begins now.
     pub fn new(request: CensusRequest, now: Mono) -> Self {
         Self {
             sweep: Sweep::new(&request.holders, request.pending, request.limits),
@@ -75,23 +73,22 @@ impl Walk {
         }
     }
 
-    /// What was asked for, with the newest facts.
+    /// The request, with the newest facts.
     pub fn request(&self) -> &CensusRequest {
         &self.request
     }
 
-    /// What there is to tell: how far it has come.
+    /// The progress so far.
     pub fn sample(&self) -> CensusSample {
         let CensusRequest { key, group, .. } = &self.request;
         CensusSample { key: key.clone(), group: group.clone(), tally: self.tally.clone(), judged_by: self.judged_by }
     }
 
-    /// What was counted.
     pub fn tally(&self) -> &Tally {
         &self.tally
     }
 
-    /// Whether a request is still this walk; if so its facts are the newer ones.
+    /// Whether the request still belongs to this walk; if so, the walk takes over its newer facts.
     pub fn follow(&mut self, request: &CensusRequest) -> bool {
         let old = &self.request;
         let same = (&old.key, &old.group, old.round) == (&request.key, &request.group, request.round);
@@ -121,7 +118,7 @@ impl Walk {
         Some(Step::Page(page))
     }
 
-    /// Takes an answer in, read at `at`, that cost the server `spent_us`.
+    /// Adds an answer that was read at `at` and cost the server `spent_us`.
     pub fn take(&mut self, step: &Step, answer: Answer, spent_us: u64, at: Mono) {
         self.tally.server_us = self.tally.server_us.saturating_add(spent_us);
         self.tally.slowest_us = self.tally.slowest_us.max(spent_us);
@@ -176,7 +173,7 @@ impl Walk {
         self.from = rows.last().filter(|_| rows.len() >= page.count).and_then(|row| row.id.next());
         let aim_us = self.request.limits.command_us * AIM / 100;
         let fitting = rows.len() as u64 * aim_us / spent_us.max(1);
-        // a page that was not full says nothing of how large one may be
+        // a page that was not full does not show how large a page may be
         if rows.len() >= page.count {
             self.rows = (fitting as usize).clamp(self.rows / 4, self.rows * 2).clamp(10, MOST_ROWS);
         }

@@ -15,10 +15,10 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A PEL as a server has it, and the entries of its stream.
 #[derive(Clone, Debug, Default)]
 struct Server {
-    /// Holder, time of the last delivery, delivery count; no holder: released.
+    /// Holder, time of the last delivery, delivery count; an entry without a holder is released.
     pel: BTreeMap<EntryId, (Option<Name>, i64, i64)>,
     entries: BTreeSet<EntryId>,
-    /// The largest id that was deleted.
+    /// The largest deleted id.
     max_deleted: EntryId,
 }
 
@@ -86,7 +86,7 @@ impl Server {
     }
 }
 
-/// What a command costs: so much for each row that comes, and for each that is passed over.
+/// What a command costs: a price for each row that is returned, and a lower one for each that the filter checks.
 fn cost_us(step: &Step, server: &Server, per_row_ns: u64) -> u64 {
     let of = |name: &Name| server.pel.values().filter(|(owner, ..)| owner.as_ref() == Some(name)).count() as u64;
     match step {
@@ -150,7 +150,7 @@ fn holders_too_large_for_one_command_are_not_searched() {
     let mut server = Server::with(LEAST_SWEPT as u64, 2);
     let (walked, steps) = walk(&mut server, 400, |_, _| {});
     assert!(walked.tally().is_complete() && steps.iter().all(|(step, _)| !matches!(step, Step::Older(_))));
-    // nor on, once they turn out to cost more than a command may
+    // the search ends when holders turn out to cost more than a command may
     let mut server = Server::with(LEAST_SWEPT as u64, 10);
     let (walked, steps) = walk(&mut server, 2000, |_, _| {});
     assert!(walked.tally().is_complete() && walked.tally().first.is_none());
@@ -237,7 +237,7 @@ fn another_round_or_group_is_another_walk() {
 }
 
 proptest! {
-    /// Whatever is pending: the tally is what counting all rows gives.
+    /// Whatever is pending, the tally equals a count over all rows.
     #[test]
     fn the_tally_is_that_of_the_whole_pel(
         rows in prop::collection::btree_map(1_u64..500, (0_u8..5, -90_000_000_i64..2_000_000, 1_i64..20), 0..300),
@@ -250,7 +250,7 @@ proptest! {
             entries: entries.iter().map(|n| id(*n)).collect(),
             max_deleted: id(max_deleted),
         };
-        // what lies between the first entry and the largest id deleted may be missing, nothing else
+        // only entries between the first entry and the largest deleted id may be missing
         let first = server.entries.first().copied().unwrap_or(EntryId::MAX);
         server.entries.extend(server.pel.keys().filter(|id| **id > server.max_deleted && **id > first).copied().collect::<Vec<_>>());
         let (walk, _) = walk(&mut server, 400, |_, _| {});

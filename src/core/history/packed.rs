@@ -1,20 +1,20 @@
-//! Points in few bytes: each as what changed since the one before it. A point of a quiet group takes three bytes, one of a
-//! busy group about a dozen, where it takes 128 in memory.
+//! Points in few bytes: each stores only what changed since the previous one. A point of a quiet group takes three bytes, one of a busy
+//! group about a dozen; unpacked it takes 128.
 
 use super::Point;
 use crate::core::{id::EntryId, time::Mono};
 
-/// Points in one chunk: so many are unpacked to reach one of them.
+/// Points in one chunk. To reach one of them, all before it in the chunk are unpacked.
 const FULL: usize = 32;
 
 const WORDS: usize = 10;
 
-/// A point as numbers, those first that change most often.
+/// A point as numbers. Those that change most often come first.
 type Words = [Option<u64>; WORDS];
 
 fn words(point: &Point) -> Words {
     let signed = |n: Option<i64>| n.map(i64::cast_unsigned);
-    // an exact lag bounds itself: nothing more to write
+    // bounds are stored relative to the lag: an exact lag is its own bound, so they do not change with it
     let beside = |n: Option<i64>| signed(n.map(|n| n.wrapping_sub(point.lag.unwrap_or(0))));
     [
         Some(point.at.0),
@@ -46,7 +46,7 @@ fn point(words: &Words) -> Point {
     }
 }
 
-/// Seven bits a byte, the lowest first; the highest bit says that more follow.
+/// Seven bits a byte, the lowest first; the highest bit means that more follow.
 fn put(out: &mut Vec<u8>, mut n: u64) {
     while n >= 0x80 {
         out.push(n as u8 | 0x80);
@@ -70,7 +70,7 @@ fn take(bytes: &mut std::slice::Iter<u8>) -> u64 {
     n
 }
 
-/// Small steps either way as small numbers.
+/// Maps small steps in either direction to small numbers.
 fn fold_sign(step: u64) -> u64 {
     (step << 1) ^ (step.cast_signed() >> 63).cast_unsigned()
 }
@@ -79,7 +79,7 @@ fn unfold_sign(folded: u64) -> u64 {
     (folded >> 1) ^ (folded & 1).wrapping_neg()
 }
 
-/// First which words differ and, above those bits, which of them have no value; then the steps of the others.
+/// First a mask: which words differ and, above those bits, which of them have no value. Then the steps of the others.
 fn pack(out: &mut Vec<u8>, before: &Words, after: &Words) {
     let mut differ = 0_u64;
     for (index, (old, new)) in before.iter().zip(after).enumerate() {
@@ -108,25 +108,23 @@ fn unpack(bytes: &mut std::slice::Iter<u8>, words: &mut Words) {
     }
 }
 
-/// Some points in a row.
+/// Consecutive points, packed.
 #[derive(Clone, Debug, Default)]
 pub struct Chunk {
-    /// When its first point was taken.
+    /// Time of its first point.
     pub from: Mono,
-    /// When its last point was taken.
+    /// Time of its last point.
     pub to: Mono,
-    /// How many there are.
     pub count: usize,
     bytes: Vec<u8>,
 }
 
 impl Chunk {
-    /// Whether it takes no more.
     pub fn is_full(&self) -> bool {
         self.count >= FULL
     }
 
-    /// Adds a point; `last` is the newest one it holds.
+    /// Adds a point; `last` must be the newest point it holds.
     pub fn push(&mut self, last: Option<&Point>, next: &Point) {
         let before = last.filter(|_| self.count > 0).map_or([None; WORDS], words);
         pack(&mut self.bytes, &before, &words(next));
@@ -140,7 +138,7 @@ impl Chunk {
         }
     }
 
-    /// Its points, oldest first.
+    /// Oldest first.
     pub fn points(&self) -> impl Iterator<Item = Point> {
         let (mut bytes, mut state) = (self.bytes.iter(), [None; WORDS]);
         (0..self.count).map(move |_| {
@@ -149,7 +147,7 @@ impl Chunk {
         })
     }
 
-    /// Bytes of memory it takes.
+    /// In bytes of memory.
     pub fn size(&self) -> usize {
         size_of::<Self>() + self.bytes.capacity()
     }

@@ -1,4 +1,4 @@
-//! The rules against a model of the servers' own counters, histories that they must get exact, and their edges one by one.
+//! The rules against a model of the servers' own counters, against histories that must give an exact lag, and their edges one by one.
 #![allow(clippy::unwrap_used)]
 
 use super::*;
@@ -9,7 +9,7 @@ fn id(n: u64) -> EntryId {
     EntryId::new(n, 0)
 }
 
-/// A stream with one group, counted as the server does it (docs/server-facts.md, "Lag").
+/// A stream with one group, counted the way the server counts (docs/server-facts.md, "Lag").
 #[derive(Clone, Debug)]
 struct Model {
     family: LagFamily,
@@ -136,7 +136,7 @@ impl Model {
     }
 }
 
-/// Somebody who looks now and then and remembers the drift.
+/// Somebody who looks from time to time and remembers the drift.
 #[derive(Default)]
 struct Eye {
     drift: Drift,
@@ -157,7 +157,7 @@ impl Eye {
         lag
     }
 
-    /// The group of this sample beside the stream of the one before.
+    /// Compares the group of this sample with the stream of the previous one.
     fn look_apart(&mut self, model: &Model) -> Lag {
         let Some((stream, old)) = &self.before else { return self.look(model) };
         let (_, group) = model.facts();
@@ -220,8 +220,8 @@ fn family() -> impl Strategy<Value = LagFamily> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
 
-    /// Whatever happens between two looks, no lag is wrong without saying so. What only the counters tell is exact on families B and C;
-    /// on A from the moment on at which the drift could be measured, as long as nothing shook it.
+    /// Whatever happens between two looks, a wrong lag is never called exact. A lag known only from the counters is exact on families B
+    /// and C. On A it is exact once the drift was measured, as long as nothing changed it.
     #[test]
     fn no_lag_is_wrong_whatever_happens(family in family(), steps in steps()) {
         let (mut model, mut eye) = (Model::new(family), Eye::default());
@@ -234,7 +234,7 @@ proptest! {
                     if let Some(which) = model.entries.iter().nth(n).copied() { model.delete(which); }
                 }
                 Step::Read(n) => { model.read(n); }
-                // a move is looked at before anybody reads past its old place again, as `next_drift` says
+                // look directly after a move, before anybody reads past the old place: `next_drift` cannot see that
                 Step::Seek(to) => {
                     let to = id(to.min(model.last.ms));
                     assert_true(&eye.look(model.seek(to)), &model);
@@ -252,18 +252,18 @@ proptest! {
     }
 }
 
-/// A capped stream whose group was overtaken once and caught up since: the counters of family A stay off for ever, by what the
-/// caught-up moment measured.
+/// A capped stream. Trimming overtook its group once, and the group has caught up since. The counters of family A stay off for good, by
+/// the amount measured at the caught-up moment.
 #[test]
 fn a_measured_drift_keeps_the_lag_exact() {
     let mut model = Model::new(LagFamily::A);
     let mut eye = Eye::default();
     model.add(10).read(4).add(10).trim(6);
     assert_exact(&eye.look(&model), &model);
-    // reading on after being overtaken counts one an entry: ten were missed
+    // after being overtaken, a read counts only the entries it returns: ten were missed
     model.read(2).add(3);
     assert_exact(&eye.look(&model), &model);
-    // trimmed past the cursor once more, and read on from there, all unseen: nothing is measured until the end is reached
+    // trimmed past the cursor again and read on from there, all unseen: nothing is measured until the group reaches the end
     model.add(6).trim(5).read(1);
     let lag = eye.look(&model);
     assert_true(&lag, &model);
@@ -280,7 +280,7 @@ fn a_measured_drift_keeps_the_lag_exact() {
     }
 }
 
-/// While everything retained is ahead of the cursor the drift is measured as well.
+/// The drift is also measured while everything retained is ahead of the cursor.
 #[test]
 fn the_drift_is_measured_before_the_first_read() {
     let mut model = Model::new(LagFamily::A);
@@ -291,7 +291,7 @@ fn the_drift_is_measured_before_the_first_read() {
     assert_exact(&eye.look(model.delete(id(1))), &model);
 }
 
-/// A complete count is a measurement, an incomplete one is none.
+/// A complete count is a measurement, an incomplete one is not.
 #[test]
 fn a_complete_count_measures_the_drift() {
     let mut model = Model::new(LagFamily::A);
@@ -309,7 +309,7 @@ fn a_complete_count_measures_the_drift() {
     }
 }
 
-/// A group of which nothing was measured is reported, not exact, as long as anything was ever removed.
+/// A group without any measurement is reported, not exact, if anything was ever removed.
 #[test]
 fn an_unmeasured_drift_is_reported_or_bounded() {
     let mut model = Model::new(LagFamily::A);
@@ -318,14 +318,14 @@ fn an_unmeasured_drift_is_reported_or_bounded() {
     model.trim(8);
     let lag = Eye::default().look(&model);
     assert_eq!((lag.kind, lag.value), (LagKind::Reported, Some(6)));
-    // within bounds only
+    // the server's number counts only within bounds
     model.read(4).trim(3).add(10).trim(3);
     model.read(1);
     let lag = Eye::default().look(&model);
     assert_eq!((lag.kind, lag.value), (LagKind::AtMost, Some(2)), "{:?}", model.lag());
 }
 
-/// What can move the drift between two samples, one by one, and what cannot.
+/// What can change the drift between two samples, case by case, and what cannot.
 #[test]
 fn only_what_can_move_the_drift_makes_it_unknown() {
     let stream = |first, deleted| StreamFacts {
@@ -367,7 +367,7 @@ fn only_what_can_move_the_drift_makes_it_unknown() {
     let found = next_drift(Some(7), before, (&same, &group(60, is(40))), &Lag::unknown(""));
     assert_eq!(found, None, "the count came back after it was forgotten");
     assert_eq!(next_drift(Some(7), None, (&same, &old_group), &Lag::unknown("")), None, "nothing to compare with");
-    // an exact lag that the position alone does not tell is no measurement here
+    // an exact lag that does not follow from the position is not a measurement here
     let exact = Lag { kind: LagKind::Exact, value: Some(3), ..Lag::unknown("") };
     assert_eq!(next_drift(Some(7), Some((&old_stream, &old_group)), (&same, &old_group), &exact), Some(7));
 }
@@ -385,7 +385,7 @@ fn a_drift_is_what_the_counters_miss() {
     assert_eq!(measured_drift(&stream(is(i64::MIN)), &group(is(60)), 30), None, "too far apart to be subtracted");
 }
 
-/// Stream and group of two moments: the drift can be lost, never measured.
+/// Stream and group of two moments: the drift can be lost, but not measured.
 #[test]
 fn two_moments_measure_nothing() {
     let mut model = Model::new(LagFamily::A);
@@ -430,7 +430,7 @@ fn counters_below_what_is_there_are_not_believed() {
     }
 }
 
-/// Loss is what was added, was never read and is not there, while everything retained is ahead of the cursor.
+/// Loss: entries that were added, were never read and are not there, while everything retained is ahead of the cursor.
 #[test]
 fn loss_is_told_only_where_the_counters_prove_it() {
     let stream = |first: Option<u64>, added| StreamFacts {

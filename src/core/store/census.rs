@@ -1,4 +1,4 @@
-//! Which PEL is walked next, and what a finished walk says of the group as time goes on.
+//! Which PEL is walked next, and what a finished walk still says about the group as time passes.
 
 use super::{Extreme, Focus, GroupState, Pel, RowState, Store, StreamState};
 use crate::core::{
@@ -10,27 +10,27 @@ use crate::core::{
     time::Mono,
 };
 
-/// From so many pending entries on the holders are searched for the oldest before the rows are read.
+/// From this many pending entries on, the holders are searched for the oldest entry before the rows are read.
 pub(super) const SWEPT_FROM: i64 = LEAST_SWEPT;
-/// A PEL of so many entries is seen whole by the looks at the group in focus, and so many of one in the background.
+/// A PEL up to this size needs no walk, because the normal looks see all of it: in focus, and in the background.
 const SEEN_IN_FOCUS: i64 = 50;
 const SEEN_IN_BACKGROUND: i64 = 10;
-/// The group in focus is walked again so long after the last walk at the earliest,
+/// Least pause between two walks of the group in focus, in milliseconds.
 const REST_MS: u64 = 60_000;
-/// one in the background after so long,
+/// The same for a group in the background.
 const BACKGROUND_REST_MS: u64 = 300_000;
-/// and after so many times the length of the last walk.
+/// The pause is also at least this many times as long as the last walk.
 const REST_TIMES: u64 = 2;
-/// When none of the oldest entries is left that the last walk found, the next one may begin so soon.
+/// The least pause when none of the oldest entries that the last walk found is left, in milliseconds.
 const SPENT_REST_MS: u64 = 10_000;
-/// A summary older than this does not tell what its holders have now, in milliseconds.
+/// A summary older than this, in milliseconds, does not show what its holders have now.
 const SUMMARY_MS: u64 = 5_000;
-/// Oldest entries of the last walk that each tick looks at.
+/// How many of the last walk's oldest entries each tick looks at.
 const LOOKED_AT: usize = 3;
-/// An entry that was read twice cannot be timed better than this, in milliseconds: a reply takes its time to come.
+/// Two readings of one entry agree on its delivery time only within this, in milliseconds: a reply takes its time to arrive.
 const TIMING_MS: i64 = 1000;
 
-/// What was known when a walk began.
+/// Group and stream when a walk began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Beginning {
     pending: Option<i64>,
@@ -39,15 +39,15 @@ struct Beginning {
     max_deleted: Known<EntryId>,
 }
 
-/// The oldest of all, searched for before the rows are read.
+/// The oldest entry of all, searched for before the rows are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum First {
-    /// Not found so far.
+    /// Not found yet.
     #[default]
     Open,
-    /// This one.
+    /// Found and, as far as known, still the oldest.
     Is(Old),
-    /// It was found, and left the PEL since: the next oldest is not known.
+    /// Found, but it left the PEL since: the next oldest is not known.
     Left,
 }
 
@@ -60,41 +60,41 @@ impl First {
 /// The walks over one group's PEL.
 #[derive(Clone, Debug, Default)]
 pub struct Census {
-    /// The last complete one.
+    /// The last complete walk.
     pub done: Option<Tally>,
-    /// The one under way.
+    /// The current walk.
     pub walking: Option<Tally>,
-    /// What the one under way found before it reads the rows.
+    /// What the current walk's search for the oldest entry found.
     first: First,
-    /// Group and stream when the one under way began, and the last complete one.
+    /// Group and stream when the current walk began, and when the last complete one began.
     walking_from: Option<Beginning>,
     done_from: Option<Beginning>,
-    /// When the last one failed.
+    /// When the last failed walk ended.
     failed: Option<Mono>,
-    /// Counts them from the time on when the group was first seen, in milliseconds, so that an answer to an earlier walk, or to one of a
-    /// group of the same name that was there before, is not taken for this one's.
+    /// The number of the current walk. The first number is the time when the group was first seen, in milliseconds. So an answer to an
+    /// earlier walk, or to a walk of an earlier group of the same name, does not match and is ignored.
     round: u64,
 }
 
 impl Census {
-    /// What there is to show: the walk under way until one is complete, then the last complete one.
+    /// The walk to show: the last complete one or, before there is one, the current one.
     pub fn shown(&self) -> Option<&Tally> {
         self.done.as_ref().or(self.walking.as_ref())
     }
 
-    /// The walk under way is not gone on with.
+    /// Abandons the current walk.
     fn leave(&mut self) {
         self.walking = None;
         self.walking_from = None;
         self.first = First::Open;
     }
 
-    /// None so far, of a group first seen at `at`.
+    /// No walk yet, of a group first seen at `at`.
     pub(super) fn new(at: Mono) -> Self {
         Self { round: at.0, ..Self::default() }
     }
 
-    /// Begins again with nothing known: the group was created again.
+    /// Starts over with nothing known: the group was created again.
     pub(super) fn restart(&self) -> Self {
         Self { round: self.round.wrapping_add(1), ..Self::default() }
     }
@@ -110,7 +110,7 @@ impl Census {
         rested >= rest || (done.oldest.is_empty() && rested >= SPENT_REST_MS)
     }
 
-    /// Entries that are looked at to know whether they are still the oldest.
+    /// Entries to look at in each tick, to know whether they are still the oldest.
     pub(super) fn candidates(&self) -> Vec<EntryId> {
         let of = |tally: &Option<Tally>, most: usize| {
             tally.iter().flat_map(|tally| tally.oldest.iter().take(most)).map(|old| old.id).collect::<Vec<_>>()
@@ -118,7 +118,7 @@ impl Census {
         let mut ids = of(&self.done, LOOKED_AT);
         ids.extend(of(&self.walking, 1));
         ids.extend(self.first.known().map(|old| old.id));
-        // those delivered most often, so that they are named while they are pending
+        // also those delivered most often: they are named only while they are pending
         ids.extend(self.shown().iter().flat_map(|tally| &tally.worst).map(|(_, id)| *id));
         ids.sort_unstable();
         ids.dedup();
@@ -127,8 +127,8 @@ impl Census {
 }
 
 impl Store {
-    /// The PEL to walk now: that of the group on the screen, else the one begun, else the smallest that was never walked, else the one
-    /// whose walk is longest ago.
+    /// The PEL to walk now. The first choice is the group on the screen, then the walk that has begun, then the smallest PEL that was never
+    /// walked, then the PEL that was walked longest ago.
     pub(super) fn census_request(&self, focus: &Focus, now: Mono) -> Option<CensusRequest> {
         if self.settings.census.second_us == 0 {
             return None;
@@ -189,7 +189,7 @@ impl Store {
     }
 
     fn holders_of(&self, group: &GroupState, now: Mono) -> Vec<(Name, i64)> {
-        // counts of long ago would not bound what the filter costs
+        // an old summary would not bound the cost of the filter
         let new = group.summary.age_ms(now) < SUMMARY_MS;
         let summary =
             group.summary.value.as_ref().filter(|_| new && self.can_filter() && group.census.walking.is_none());
@@ -200,7 +200,7 @@ impl Store {
         let CensusSample { key, group, tally, judged_by } = found;
         let walked = Some((key, group));
         if self.walked != walked {
-            // a walk that was left is not gone on with
+            // the walker has moved to another group: the walk it left does not continue
             if let Some(left) = self.walked.take().and_then(|(key, group)| self.group_mut(&key, &group)) {
                 left.census.leave();
             }
@@ -208,7 +208,7 @@ impl Store {
         }
         let Some((key, name)) = self.walked.clone() else { return };
         let Some(stream) = self.streams.get_mut(&key) else { return };
-        // what the walk was begun with: the stream may be another one by now
+        // the facts that the walk began with: those of the stream may be newer
         let (first, max_deleted) = judged_by;
         let Some(group) = stream.groups.get_mut(&name) else { return };
         let from = Beginning {
@@ -222,7 +222,7 @@ impl Store {
             return;
         }
         if census.walking.as_ref().is_some_and(|walking| walking.begun != tally.begun) {
-            // begun again after the connection was lost
+            // the walk was started again after the connection was lost
             census.leave();
         }
         let from = *census.walking_from.get_or_insert(from);
@@ -252,9 +252,9 @@ impl Store {
 }
 
 impl GroupState {
-    /// Forgets of the last walk's oldest entries those that are known to have left the PEL or to have been delivered again, as the
-    /// rows just read tell. The first that is left is then the oldest of all: every entry that was not among them was delivered
-    /// later, or again, since. (An XCLAIM that sets an idle time by hand escapes this; the next walk sees it.)
+    /// Drops the last walk's oldest entries that have left the PEL or were delivered again, as the newest rows show. The first entry that
+    /// remains is then the oldest of all: every entry that is not in the list was delivered later, or again, since. (An XCLAIM that sets
+    /// an idle time by hand escapes this; the next walk sees it.)
     pub(super) fn check_census(&mut self) {
         if self.pel.complete {
             self.census.done = None;
@@ -271,8 +271,8 @@ impl GroupState {
         }
     }
 
-    /// The oldest entry that the last complete walk found, with its idle time in milliseconds when the rows were read; `None` unless it
-    /// was read again with them.
+    /// The oldest entry by the last complete walk or, without one, by the current walk's search; with its idle time in milliseconds when
+    /// the rows were read. `None` unless those rows include it.
     pub(super) fn oldest_of_census(&self) -> Option<(i64, EntryId)> {
         let done = self.census.done.as_ref().and_then(|done| done.oldest.first().copied());
         let old = done.or(self.census.first.known())?;
@@ -280,8 +280,8 @@ impl GroupState {
         Some((row.idle_ms?, row.id))
     }
 
-    /// Entries without payload by the last complete walk, less all that may have left the PEL since, and whether that is still the
-    /// number of all; `None` where it cannot be told.
+    /// Entries without payload by the last complete walk, minus all that may have left the PEL since; and whether that is still the
+    /// total. `None` where it cannot be known.
     pub(super) fn gone_by_census(&self, stream: &StreamState) -> Option<(i64, bool)> {
         let (done, begun) = (self.census.done.as_ref()?, self.census.done_from.as_ref()?);
         let facts = stream.facts.value.as_ref()?;
@@ -294,7 +294,7 @@ impl GroupState {
         ))
     }
 
-    /// The longest idle time of an entry of one consumer at `now`, in milliseconds.
+    /// The longest idle time of one consumer's entries at `now`, in milliseconds.
     pub fn oldest_idle_of(&self, name: &Name, now: Mono) -> Extreme {
         let aged = |ms: i64| ms.saturating_add(i64::try_from(now.since(self.pel.at)).unwrap_or(i64::MAX));
         let held = self.held_of_census(name).map(|held| (now.0 as i64).saturating_sub(held.oldest.since));
@@ -306,20 +306,21 @@ impl GroupState {
         }
     }
 
-    /// The highest delivery count among the entries of one consumer, given-up entries left out.
+    /// The highest delivery count of one consumer's entries, given-up entries left out.
     pub fn max_deliveries_of(&self, name: &Name) -> Option<i64> {
         let held = self.held_of_census(name).filter(|_| !self.pel.complete);
         self.pel.max_deliveries_of(name).value().max(held.map(|held| held.deliveries))
     }
 
-    /// What a consumer held when the last walk was made, if nothing can have changed since: by a list taken after the walk it
-    /// was not seen later, and holds as much as then.
+    /// What a consumer held during the last walk, if nothing can have changed since: a list taken after the walk shows that the consumer
+    /// was not seen after the walk began, and that it holds the same number of entries.
     pub fn held_of_census(&self, name: &Name) -> Option<Held> {
         let done = self.census.done.as_ref()?;
         let held = *done.holders.as_ref()?.get(name)?;
         let consumers = self.consumers.value.as_ref()?;
         let consumer = &consumers[consumers.binary_search_by(|consumer| consumer.name.cmp(name)).ok()?];
-        // `idle`, not `inactive`: a read of its history delivers what it holds again, and resets the first one only (7.2+)
+        // `idle`, not `inactive`: a consumer that reads its own history gets its entries delivered again, and from 7.2 that resets only
+        // `idle`
         let seen_at = (self.consumers.at.0 as i64).saturating_sub(consumer.idle_ms);
         let listed = done.ended.is_some_and(|ended| self.consumers.at >= ended);
         (listed && consumer.pending == held.entries && seen_at < done.begun.0 as i64).then_some(held)

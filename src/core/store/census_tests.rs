@@ -57,7 +57,7 @@ fn without_a_budget_nothing_is_walked() {
 #[test]
 fn what_a_walk_found_is_exact_while_it_holds_and_named_by_its_age() {
     let (mut fake, mut store) = (held(500), store());
-    // the oldest by id is not the one idle longest: it was claimed
+    // the oldest by id is not idle longest: it was claimed
     (1..=100).for_each(|n| fake.group("g").pel.get_mut(&id(n)).unwrap().2 = 49_000);
     fake.group("g").pel.get_mut(&id(300)).unwrap().1 = 9;
     let focus = on_screen("g");
@@ -68,7 +68,7 @@ fn what_a_walk_found_is_exact_while_it_holds_and_named_by_its_age() {
     let found = group(&store, "g");
     assert_eq!(found.oldest_idle(fake.now), Extreme::Exact(Some((fake.now.0 as i64 - 11_000, id(101)))));
     assert_eq!(found.pel.max_deliveries(), Extreme::AtLeast(9, id(300)), "it is read again as long as it is pending");
-    // it leaves: the next one is known, without another walk
+    // it leaves: the next oldest is known without another walk
     (101..=110).for_each(|n| fake.ack("g", id(n)));
     let before = fake.asked.len();
     (0..8).for_each(|_| fake.tick(&mut store, &focus));
@@ -101,7 +101,7 @@ fn a_consumer_that_got_nothing_since_still_holds_what_was_walked() {
     assert_eq!(found.held_of_census(&c1).map(|held| held.entries), Some(200));
     assert_eq!(found.held_of_census(&c2), None, "it was seen since");
     let mut quiet = found.clone();
-    // a list from before the walk says nothing of what happened during it
+    // a list from before the walk does not show what happened during it
     quiet.consumers.at = Mono(quiet.census.done.as_ref().unwrap().begun.0 - 1);
     assert_eq!(quiet.held_of_census(&c1), None);
     let mut quiet = found.clone();
@@ -118,7 +118,7 @@ fn the_group_on_the_screen_comes_first_and_a_walk_that_was_left_is_forgotten() {
     assert!(group(&store, "g").census.walking.is_some());
     (0..3).for_each(|_| fake.tick(&mut store, &on_screen("h")));
     assert!(group(&store, "g").census.walking.is_none() && group(&store, "h").census.walking.is_some());
-    // in the overview the one begun is finished, then the other is walked, and then both rest
+    // in the overview, the walk that was begun is finished, then the other group is walked, and then both rest
     fake.census_steps = 10;
     for _ in 0..60 {
         fake.tick(&mut store, &Focus::None);
@@ -190,7 +190,7 @@ fn act() -> impl Strategy<Value = Act> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Whatever happens between the ticks: an oldest idle time that is called exact is the oldest there is.
+    /// Whatever happens between the ticks, an oldest idle time that is called exact is the true one.
     #[test]
     fn an_exact_oldest_is_the_oldest(acts in prop::collection::vec(act(), 10..80), steps in 1_usize..4) {
         let (mut fake, mut store) = (held(250), store());

@@ -1,5 +1,5 @@
 #![allow(clippy::unwrap_used)]
-//! Streams of nodes that are away: their last values stand, nothing is judged anew, and nothing is called lost.
+//! Streams on nodes that are away: their last values stay, nothing is judged again, and nothing is called lost.
 
 use super::{
     Focus, Reading, RowState, Store,

@@ -1,5 +1,5 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
-//! What is refused blanks its own column, and is not asked for with every tick (docs/server-facts.md 13.13).
+//! A refusal blanks only its own column, and the command is not sent again at every tick (docs/server-facts.md 13.13).
 
 use super::{
     Extreme, Reading,
@@ -41,7 +41,7 @@ fn a_stream_that_may_not_be_looked_at_still_shows_the_groups_that_may() {
     assert_eq!(group.payload_gone(stream), Some((0, false)), "nothing is known of payloads");
     let (_, other) = store.group(&key(), &Name::from("h")).unwrap();
     assert_eq!((other.lag.kind, other.lag.value), (LagKind::Unknown, None));
-    // the group moves back: that is seen without the stream
+    // the group moves back: that shows without the stream
     fake.group("g").cursor = id(1);
     let request = store.wants(&on_screen("g"), fake.now);
     let sample = refuse(fake.answer(&request));
@@ -72,7 +72,7 @@ fn refused_details_are_asked_for_rarely_and_blank_nothing_else() {
     let (_, group) = store.group(&key(), &Name::from("g")).unwrap();
     assert_eq!((group.holders(), group.oldest_idle(fake.now)), (None, Extreme::Unknown));
     assert_eq!((group.facts.pending.value(), group.lag.kind), (Some(2), LagKind::Exact));
-    // once it is allowed it is seen within half a minute, however rarely the group's turn comes
+    // once it is allowed it is seen within half a minute, however rarely the group has its turn
     for second in (7..42).step_by(7) {
         fake.now = Mono(20_000 + second * 1000);
         let request = store.wants(&on_screen("g"), fake.now);

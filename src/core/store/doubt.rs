@@ -1,9 +1,9 @@
-//! Two replies of one moment that do not agree on a count: neither is believed.
+//! Two replies of one moment that disagree on a count: neither is believed.
 
 use crate::core::{id::EntryId, known::Known, model::GroupFacts, sample::GroupDetail};
 
-/// XINFO GROUPS and XPENDING count the same list. Every Redis and Valkey agrees with itself; another server is
-/// reported to send a time for a count (docs/server-facts.md 12), which no bound tells from a true one.
+/// XINFO GROUPS and XPENDING count the same list, and on every Redis and Valkey they agree. Another server is reported to send a time as
+/// a count (docs/server-facts.md 12), and no bound distinguishes that from a true count.
 pub(super) fn compare(groups: &mut [GroupFacts], details: &[GroupDetail]) {
     for detail in details {
         let Some(group) = groups.iter_mut().find(|group| group.name == detail.name) else { continue };

@@ -1,5 +1,5 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
-//! A server as the core sees it: answers requests from a model of one stream `k`, all of one moment.
+//! A server as the core sees it: it answers requests from a model of one stream `k`, all of them at one moment.
 
 use super::{Focus, Reading, Settings, Store};
 use crate::core::{
@@ -22,7 +22,6 @@ pub(super) fn id(ms: u64) -> EntryId {
     EntryId::new(ms, 0)
 }
 
-/// A group of the model.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FakeGroup {
     pub cursor: EntryId,
@@ -33,7 +32,6 @@ pub(super) struct FakeGroup {
     pub lag: Option<i64>,
 }
 
-/// The model.
 #[derive(Clone, Debug)]
 pub(super) struct Fake {
     pub entries: BTreeSet<EntryId>,
@@ -43,16 +41,16 @@ pub(super) struct Fake {
     pub groups: BTreeMap<Name, FakeGroup>,
     /// Bytes of each entry in a reply.
     pub entry_bytes: u64,
-    /// Whether it counts, as servers do from 7.0 on.
+    /// Whether it counts additions, as servers do from 7.0 on.
     pub counts: bool,
-    /// Milliseconds since each consumer was seen, at any time it is asked; 0 for those not named.
+    /// Milliseconds since each consumer was seen, whenever it is asked; 0 for consumers that are not in the map.
     pub idle: BTreeMap<Name, i64>,
-    /// The key is not there.
+    /// The key does not exist.
     pub missing: bool,
     pub now: Mono,
-    /// All that it was asked.
+    /// All requests so far.
     pub asked: Vec<Request>,
-    /// The census under way, and how many steps it takes between two ticks.
+    /// The current census, and how many steps it takes between two ticks.
     pub walk: Option<Walk>,
     pub census_steps: usize,
     /// What the checks say after each tick.
@@ -79,7 +77,7 @@ impl Fake {
         }
     }
 
-    /// With `length` entries and the group `g` whose cursor stands at `cursor`.
+    /// A stream of `length` entries, and the group `g` with its cursor at `cursor`.
     pub(super) fn with(length: u64, cursor: u64) -> Self {
         let mut fake = Self::new();
         fake.add(length);
@@ -230,7 +228,7 @@ impl Fake {
         Sample { at: self.now, streams, census: self.census(request), ..Sample::default() }
     }
 
-    /// What a walker between the ticks reports: all steps are of this moment.
+    /// What a walker reports between the ticks; all its steps happen at this moment.
     fn census(&mut self, request: &Request) -> Option<Box<CensusSample>> {
         let Some(asked) = &request.census else {
             self.walk = None;
@@ -274,7 +272,7 @@ impl Fake {
         self.verdicts.judge(store, now);
     }
 
-    /// A full reading; the rounds it took, `None` if it never ended.
+    /// A full reading: how many rounds it took; `None` if it never ended.
     pub(super) fn read_fully(&mut self, store: &mut Store) -> Option<usize> {
         self.now = Mono(self.now.0 + 1000);
         store.begin_reading(self.now);

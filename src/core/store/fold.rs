@@ -1,5 +1,5 @@
-//! Folding a sample into the store. Every change that a sample makes begins here; [`super::Sightings`] and [`super::Census`] keep
-//! their own parts.
+//! Folding a sample into the store. Every change that a sample makes starts here; [`super::Sightings`] and [`super::Census`] update their
+//! own parts.
 
 use super::{Discovery, GroupState, HISTORY_BYTES, RowState, Store, StreamState, Trims, doubt, vanished};
 use crate::core::{
@@ -14,17 +14,16 @@ use crate::core::{
     time::{Mono, Now, age_words},
 };
 
-/// How the samples belong together.
+/// How samples belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
-    /// One tick of the screen: pending rows that it does not bring grow old.
+    /// One tick of the screen: pending rows that it does not bring become stale.
     Tick,
     /// A round of a full reading: the rounds add up.
     Full,
 }
 
 impl Store {
-    /// Takes one sample in.
     pub fn fold(&mut self, sample: Sample, now: Now, reading: Reading) {
         if let Some(server) = sample.server {
             self.server = server;
@@ -36,7 +35,7 @@ impl Store {
             self.client_names = names;
             self.clients_asked = Some(sample.at);
         }
-        // where neither INFO nor HELLO is allowed, a redirection tells that the server belongs to a cluster
+        // where neither INFO nor HELLO is allowed, a redirection shows that the server belongs to a cluster
         let redirects = |stream: &StreamSample| matches!(stream.groups, Err(Fault::Elsewhere { .. }));
         self.server.cluster |= sample.cluster.is_some() || sample.streams.iter().any(redirects);
         self.cluster = sample.cluster.or(self.cluster.take());
@@ -61,7 +60,7 @@ impl Store {
         self.fit_histories();
     }
 
-    /// However many groups there are, their histories stay within bounds.
+    /// Bounds the memory of all histories together, however many groups there are.
     fn fit_histories(&mut self) {
         let groups: usize = self.streams.values().map(|stream| stream.groups.len()).sum();
         let bytes = HISTORY_BYTES / groups.max(1);
@@ -73,7 +72,7 @@ impl Store {
 
     fn fold_scan(&mut self, found: ScanSample, at: Mono) {
         if let Some(fault) = found.fault {
-            // a refusal lasts; anything else may pass, so the pass begins again after a while
+            // a refusal is permanent; any other fault may pass, so the pass starts again after a while
             let lasts = matches!(fault, Fault::Denied(_));
             let complete = lasts || self.discovery.complete;
             self.discovery = Discovery { complete, finished: Some(at), fault: Some(fault), ..Discovery::default() };
@@ -92,7 +91,7 @@ impl Store {
         if self.discovery.pattern < self.settings.patterns.len() {
             return;
         }
-        // a missing stream that a whole pass did not find needs no row any more
+        // a missing stream that a whole pass did not find no longer needs a row
         let seen = std::mem::take(&mut self.discovery.found);
         let named = self.settings.keys.clone();
         self.streams.retain(|key, stream| {
@@ -104,7 +103,7 @@ impl Store {
     }
 }
 
-/// One stream of one sample on its way into the store.
+/// One stream of one sample, while it is folded into the store.
 struct Fold<'a> {
     store: &'a mut Store,
     /// When its reply was complete.
@@ -176,7 +175,8 @@ impl Fold<'_> {
                 stream.window = Window::default();
             }
         }
-        // Before 7.0 no counter goes back. If nothing that was there is left, that may be trimming, unless groups went with it.
+        // Before 7.0 the server has no counter that could go back. That no previous entry is left may be trimming; if groups are gone
+        // too, the stream was created again.
         stream.emptied = facts.entries_added == Known::Unsupported
             && stream
                 .facts
@@ -184,7 +184,7 @@ impl Fold<'_> {
                 .as_ref()
                 .is_some_and(|old| old.length > 0 && facts.first.is_some_and(|first| first > old.last_generated));
         if stream.entry_bytes == 0 {
-            // a first guess from the two payloads that came along; ranges make it better
+            // a first guess from the two payloads in the reply; ranges give a better value
             stream.entry_bytes = (facts.reply_bytes.saturating_sub(300) / 2).max(32);
         }
         stream.state = RowState::Ok;
@@ -216,7 +216,7 @@ impl Fold<'_> {
         stream.state = RowState::Fault(fault);
     }
 
-    /// The stream was created again: what was seen of the old groups says nothing of those that have their names now.
+    /// The stream was created again: what was seen of the old groups does not apply to the groups that have their names now.
     fn restart(&mut self, stream: &mut StreamState, text: String) {
         let at = self.at;
         stream.groups.values_mut().for_each(|group| group.restart(at));
@@ -271,7 +271,7 @@ impl Fold<'_> {
         }
     }
 
-    /// A group of a stream whose own facts are refused: what XINFO GROUPS says, and the server's word on its lag.
+    /// Folds a group when the facts of its stream are refused: we know what XINFO GROUPS says, and the server's own lag.
     fn group_alone(&mut self, stream: &mut StreamState, new: GroupFacts) {
         if let Some(old) = stream.groups.get(&new.name).filter(|group| !group.is_new).map(|group| group.facts.clone()) {
             self.watch_cursor(stream, None, &old, &new);
@@ -281,6 +281,9 @@ impl Fold<'_> {
         group.take(new, None, self.at);
     }
 
+    /// Folds a group. There are three cases. Stream and group were read at one moment: both can be compared. They were read one after the
+    /// other (`skewed`): what compares them is not measured now. Only the group was read (`stale`, which is also skewed): the lag stays
+    /// valid while the cursor stands still.
     fn group(&mut self, stream: &mut StreamState, facts: &StreamFacts, new: GroupFacts) {
         let (at, skewed) = (self.at, stream.skewed);
         let before = stream.groups.get(&new.name).filter(|group| !group.is_new);
@@ -288,7 +291,7 @@ impl Fold<'_> {
         if let Some(old) = &before {
             self.watch_cursor(stream, Some(facts), old, &new);
         }
-        // the facts may be older than the group: some are read rarely because they carry large entries
+        // the facts may be older than the group: they are read rarely if they carry large entries
         let stale = stream.facts.at < at;
         let count = stream.window.count_after(new.cursor, facts);
         let group = stream.groups.get_or_insert(&new, at);
@@ -299,7 +302,7 @@ impl Fold<'_> {
             lag::follow(&inputs, group.seen_before.as_ref().map(|(stream, group)| (stream, group)))
         };
         group.drift = drift;
-        // older facts say nothing of a cursor that moved since
+        // older facts do not apply to a cursor that moved since
         let moved = before.as_ref().is_none_or(|old| old.cursor != new.cursor);
         group.lag = match stale {
             false if skewed && moved && resolved.beyond_end => {
@@ -333,7 +336,7 @@ impl Fold<'_> {
             self.tell("cursor-went-back", stream, Some(&new.name), text);
             return;
         }
-        // entries-read turns nil on a move by hand; past a deleted entry it does so on a read, too (docs/server-facts.md 3.1)
+        // entries-read becomes nil when somebody moves the cursor, but also when a read passes a deleted entry (docs/server-facts.md 3.1)
         let forgot = matches!((old.entries_read, new.entries_read), (Known::Is(_), Known::Undetermined));
         let tombstone = facts.is_none_or(|facts| facts.max_deleted.value().is_some_and(|id| id >= old.cursor));
         if new.cursor > old.cursor && forgot && !tombstone && !stream.skewed {
@@ -356,7 +359,7 @@ impl Fold<'_> {
         let vanished = take_consumers(group, detail.consumers, at);
         take_summary(group, detail.summary, at);
         take_pages(group, &detail.pages, at, reading);
-        // only now is it known which entries went with them
+        // with the new rows in place, we know which entries went with the consumers
         let mut texts = Vec::new();
         for old in vanished {
             group.seen.drop_of(&old.name, listed_at);
@@ -390,12 +393,12 @@ fn update_window(
     stream.window.update(facts, &fetched, near);
 }
 
-/// Takes the list of consumers in, and gives those that held entries and are no longer on it.
+/// Updates the list of consumers. Returns those that held entries and are no longer listed.
 fn take_consumers(group: &mut GroupState, part: Option<Part<Vec<ConsumerFacts>>>, at: Mono) -> Vec<ConsumerFacts> {
     let Some(mut part) = part else { return Vec::new() };
     let mut vanished = Vec::new();
     if let Ok(consumers) = &mut part {
-        // servers list them in this order; looking one up relies on it
+        // servers list them in this order already; the binary searches rely on it
         consumers.sort_by(|a, b| a.name.cmp(&b.name));
         let listed = |name: &Name| consumers.binary_search_by(|consumer| consumer.name.cmp(name)).is_ok();
         vanished.extend(group.consumers().iter().filter(|old| old.pending > 0 && !listed(&old.name)).cloned());

@@ -1,5 +1,5 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
-//! What is told between ticks, and what discovery keeps.
+//! Which events are reported between ticks, and which streams discovery keeps.
 
 use super::{
     Focus, Reading, RowState, Settings, Store,
@@ -12,7 +12,7 @@ use crate::core::{
     time::{Mono, Now},
 };
 
-/// A stream of ten whose group read six, watched for a tick.
+/// A stream of ten entries, of which its group read six, watched for a tick.
 fn watched() -> (Fake, Store) {
     let mut fake = Fake::with(10, 0);
     fake.read("g", "c", 6);
@@ -113,7 +113,7 @@ fn what_was_seen_of_a_stream_says_nothing_of_the_one_made_after_it() {
     assert_eq!(events(&store)[told..], ["stream-recreated"], "neither its cursor nor its consumers went anywhere");
 }
 
-/// As `watched`, with entries so large that the stream is read rarely.
+/// Like `watched`, with entries so large that the stream is read rarely.
 fn heavy() -> (Fake, Store) {
     let mut fake = Fake::with(10, 0);
     fake.entry_bytes = 40_000;
@@ -233,7 +233,7 @@ fn what_a_vanished_consumer_held_is_said_as_far_as_it_is_known() {
         (4, "4 of them are pending with others now, the other 2 no longer", 2),
     ] {
         let (mut fake, mut store) = watched();
-        // one was acknowledged in good time: that is known for good
+        // one was acknowledged in good time: that stays known
         fake.ack("g", id(1));
         fake.group("g").cursor = id(7);
         fake.group("g").pel.insert(id(7), (c.clone(), 1, 0));
@@ -418,7 +418,7 @@ fn before_7_0_a_stream_that_lost_all_its_entries_and_a_group_was_created_again()
         fake.counts = false;
         fake.group("peer");
         (0..2).for_each(|_| fake.tick(&mut store, &on_screen("g")));
-        // every entry is a new one: after a delete and a refill, or by trimming
+        // every entry is new: either after a delete and a refill, or by trimming
         fake.entries.clear();
         fake.add(5);
         if lose {

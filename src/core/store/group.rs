@@ -14,27 +14,26 @@ use crate::core::{
 };
 use std::collections::BTreeSet;
 
-/// Rates are taken over so many milliseconds.
+/// Rates are computed over this many milliseconds.
 pub const RATE_WINDOW_MS: u64 = 10_000;
 /// No holder is called gone before this, in milliseconds.
 pub const LEAST_GONE_MS: i64 = 10_000;
-/// A holder is called gone after so many times the slowest usual handling,
+/// A holder is called gone after this many times the slowest usual handling.
 const GONE_TIMES: i64 = 3;
-/// but after so many times the set threshold in any case.
+/// A holder is called gone after this many times the set threshold in any case.
 const MOST_GONE_TIMES: i64 = 10;
 
 /// A group and what was seen of it.
 #[derive(Clone, Debug)]
 pub struct GroupState {
-    /// Its element of XINFO GROUPS in the last tick that had it.
+    /// Its element of XINFO GROUPS, from the last tick that had it.
     pub facts: GroupFacts,
-    /// `Fault::NoGroup` once it is gone while it was asked for by name.
+    /// `Fault::NoGroup` when it is gone although it was asked for by name.
     pub fault: Option<Fault>,
     /// When the facts were taken.
     pub at: Mono,
-    /// Entries waiting.
     pub lag: Lag,
-    /// What family A's counters are off by.
+    /// How far family A's counters are off.
     pub drift: Drift,
     /// Entries removed before the group read them, as proven at some time in this session.
     pub lost: Option<i64>,
@@ -44,29 +43,28 @@ pub struct GroupState {
     pub consumers: Observed<Vec<ConsumerFacts>>,
     /// XPENDING's short form.
     pub summary: Observed<PendingSummary>,
-    /// Pending rows known.
+    /// The known pending rows.
     pub pel: Pel,
-    /// Walks over the whole PEL, where it is too large to be read at once.
+    /// Walks over the whole PEL, if it is too large to be read at once.
     pub census: Census,
-    /// What was said of lost payloads when the pending rows were last of the same moment as the stream.
+    /// The result of `payload_gone` when the pending rows were last of the same moment as the stream.
     gone: Option<(i64, bool)>,
-    /// Why XPENDING brought nothing the last time, if it did not.
+    /// Why the last XPENDING failed; `None` if it succeeded.
     pub pel_failure: Option<FailedReading>,
     /// What was seen of its entries from tick to tick.
     pub seen: Sightings,
     /// When more than its element of XINFO GROUPS was last fetched.
     pub(super) looked: Option<Mono>,
-    /// Facts of the stream and the group when both were last of one moment: whether trimming or deletes passed this group shows
-    /// only against them.
+    /// Stream and group when both were last of one moment. Only a comparison with them shows whether trimming or deletes passed this
+    /// group.
     pub(super) seen_before: Option<(StreamFacts, GroupFacts)>,
-    /// Since when it is watched under this name: when it was first seen, or its stream was created again.
+    /// Since when it has been watched under this name: since it was first seen, or since its stream was created again.
     pub began: Mono,
     /// Nothing was folded since then.
     pub(super) is_new: bool,
 }
 
 impl GroupState {
-    /// A group first seen now.
     pub fn new(facts: GroupFacts, at: Mono) -> Self {
         Self {
             facts,
@@ -90,24 +88,23 @@ impl GroupState {
         }
     }
 
-    /// Its consumers as last listed; none before that.
+    /// As last listed; empty before the first list.
     pub fn consumers(&self) -> &[ConsumerFacts] {
         self.consumers.value.as_deref().unwrap_or_default()
     }
 
-    /// An idle time taken at `taken`, now. It counts on only while nothing newer is known of the group: if the list is older than the
-    /// newest sample, we do not know what the consumers did since.
+    /// An idle time that was read at `taken`, as of `now`. It grows only while nothing newer is known of the group: if the list is older
+    /// than the newest sample, we do not know what the consumers did since.
     pub fn aged_ms(&self, idle_ms: i64, taken: Mono, now: Mono) -> i64 {
         let passed = if taken < self.at { 0 } else { now.since(taken) };
         idle_ms.saturating_add(i64::try_from(passed).unwrap_or(i64::MAX))
     }
 
-    /// The group's name.
     pub fn name(&self) -> &Name {
         &self.facts.name
     }
 
-    /// Entries that nobody holds; `None` where it cannot be told.
+    /// Entries that nobody holds; `None` where that is not known.
     pub fn unowned(&self) -> Option<i64> {
         match (&self.summary.value, self.pel.complete) {
             (_, true) => Some(self.pel.of(None).count() as i64),
@@ -116,7 +113,7 @@ impl GroupState {
         }
     }
 
-    /// Consumers that hold entries; `None` where that cannot be told.
+    /// Consumers that hold entries; `None` where that is not known.
     pub fn holders(&self) -> Option<usize> {
         if let Some(consumers) = &self.consumers.value {
             return Some(consumers.iter().filter(|consumer| consumer.pending > 0).count());
@@ -128,7 +125,7 @@ impl GroupState {
         self.pel.complete.then_some(owners.len())
     }
 
-    /// Why a count of the server is not shown, in words.
+    /// Why a count of the server is not shown.
     pub fn doubt(&self) -> Option<&'static str> {
         let untold = || self.pel.rows.iter().any(|row| !row.is_told());
         match (self.facts.pending.value(), self.facts.consumers.value()) {
@@ -139,7 +136,7 @@ impl GroupState {
         }
     }
 
-    /// Rates over the last seconds.
+    /// Rates over the last ten seconds.
     pub fn rates(&self) -> Rates {
         self.history.rates(RATE_WINDOW_MS)
     }
@@ -148,7 +145,7 @@ impl GroupState {
     pub fn oldest_idle(&self, now: Mono) -> Extreme {
         let passed = now.since(self.pel.at) as i64;
         let found = match (self.pel.oldest_idle(), self.oldest_of_census()) {
-            // the rows may hold an older one still, if somebody set its idle time by hand
+            // the rows may show an even older entry, if somebody set its idle time by hand
             (Extreme::AtLeast(ms, id), Some(found)) => Extreme::Exact(Some(found.max((ms, id)))),
             (found, _) => found,
         };
@@ -159,10 +156,11 @@ impl GroupState {
         }
     }
 
-    /// Pending entries without payload: the number known to be gone, and whether it is the number of all.
+    /// Pending entries without payload: how many are known, and whether that is the total.
     pub fn payload_gone(&self, stream: &StreamState) -> Option<(i64, bool)> {
         if self.pel.is_stale() {
-            // entries acknowledged since may be trimmed rightly: rows of then are not held against the stream of now
+            // These rows are older than the stream's facts. An entry acknowledged in between may have been trimmed legitimately, so stale
+            // rows are not compared with the current stream.
             return self.gone.map(|(gone, _)| (gone.min(self.facts.pending.value().unwrap_or(i64::MAX)), false));
         }
         if !self.pel.is_fetched() {
@@ -180,7 +178,6 @@ impl GroupState {
         self.gone = gone;
     }
 
-    /// The strip of this group.
     pub fn cells(&self, stream: &StreamState) -> Vec<Cell> {
         cells(
             &stream.window,
@@ -195,8 +192,8 @@ impl GroupState {
         )
     }
 
-    /// Whether "acked" may be taken at its word: no jump was seen, and the server counts what the group read. A server that
-    /// does not count (before 7.0) cannot tell a group that read all from one that began in the middle.
+    /// Whether "acked" is certain: no jump was seen, and the server counts what the group read. A server that does not count (before 7.0)
+    /// cannot distinguish a group that read everything from one that began in the middle.
     pub fn acked_sure(&self) -> bool {
         let none_behind = self
             .seen_before
@@ -206,8 +203,8 @@ impl GroupState {
         self.seen.skips.is_empty() && self.seen.dropped.is_empty() && counted && self.lost.is_none()
     }
 
-    /// From when on a holder that was not seen is called gone, in milliseconds: the set threshold, or well above the
-    /// slowest handling observed, up to ten times the set one.
+    /// How long a holder must be unseen to be called gone, in milliseconds: the set threshold, or well above the slowest observed
+    /// handling, but at most ten times the set threshold.
     pub fn gone_after_ms(&self, settings: &Settings) -> i64 {
         let usual = self.seen.handling_ms(0.99).unwrap_or(0).saturating_mul(GONE_TIMES);
         settings.gone_after_ms.max(usual.min(settings.gone_after_ms.saturating_mul(MOST_GONE_TIMES)))
@@ -218,27 +215,27 @@ impl GroupState {
         let unseen = |limit: i64| {
             let limit = limit.max(LEAST_GONE_MS);
             let idle = |consumer: &ConsumerFacts| self.aged_ms(consumer.idle_ms, self.consumers.at, now);
-            // an old list proves nothing: they may have been back since
+            // an old list proves nothing: the consumers may have been back since
             self.consumers.age_ms(now) <= limit as u64
                 && self.consumers().iter().any(|consumer| consumer.pending > 0 && idle(consumer) > limit)
         };
-        // the set threshold first: the observed handlings have to be sorted for the other
+        // the set threshold first, because the other one needs the observed handlings sorted
         unseen(settings.gone_after_ms) && unseen(self.gone_after_ms(settings))
     }
 
-    /// Forgets what this session saw of a group of that name: its stream was created again.
+    /// Forgets what this session saw of the group: its stream was created again.
     pub(super) fn restart(&mut self, at: Mono) {
         let census = self.census.restart();
         *self = Self { census, began: at, ..Self::new(self.facts.clone(), self.at) };
     }
 
-    /// Counts what left at this sample as handled, where its owner is at work.
+    /// Counts entries that left at this sample as handled, if their owner is active.
     pub(super) fn settle(&mut self, active_ms: i64) {
         let consumers = self.consumers.value.as_deref().unwrap_or_default();
         self.seen.settle(consumers, active_ms);
     }
 
-    /// Takes its element of XINFO GROUPS in, beside the stream as it was at that moment, where it was read.
+    /// Stores its element of XINFO GROUPS. `stream` is the stream at that moment, if it was read.
     pub(super) fn take(&mut self, facts: GroupFacts, stream: Option<&StreamFacts>, at: Mono) {
         self.history.push(at, stream, &facts, &self.lag);
         self.is_new = false;

@@ -1,5 +1,5 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
-//! Counters that nobody would believe: XSETID and XGROUP take any number, other servers send nonsense.
+//! Counters that nobody would believe: XSETID and XGROUP accept any number, and other servers send nonsense.
 
 use super::{Focus, Reading, Settings, Store};
 use crate::core::{

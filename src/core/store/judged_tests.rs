@@ -1,5 +1,5 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
-//! What is said of groups that are looked into now and then only.
+//! What is said about groups that are looked into only now and then.
 
 use super::{
     Focus,
@@ -21,7 +21,7 @@ fn a_healthy_group_among_many_is_not_said_to_have_lost_its_holders() {
     }
     let mut store = store();
     for _ in 0..90 {
-        // each entry is handled within the second, and the next is taken
+        // each entry is handled within a second, then the next one is taken
         let now = fake.now.0;
         fake.groups.values_mut().for_each(|group| group.pel.values_mut().for_each(|(.., at)| *at = now));
         fake.tick(&mut store, &Focus::None);
@@ -38,7 +38,7 @@ fn a_holder_that_is_gone_is_said_between_the_glances_until_they_are_too_old() {
     let mut store = store();
     (0..4).for_each(|_| fake.tick(&mut store, &on_screen("g")));
     assert_eq!(fired(&fake, &store, "holder-gone"), 1);
-    // a list that is too long is not taken again at a glance
+    // a glance does not fetch a list that is too long
     fake.group("g").consumers.extend((0..300).map(|n| Name::from(format!("idle{n}").as_str())));
     (0..30).for_each(|_| fake.tick(&mut store, &Focus::None));
     assert_eq!(fired(&fake, &store, "holder-gone"), 1);
@@ -48,7 +48,7 @@ fn a_holder_that_is_gone_is_said_between_the_glances_until_they_are_too_old() {
     assert_eq!(fake.group("g").cursor, id(3));
 }
 
-/// A group whose holders `a` and `b` are gone with 30 entries each, as it looks a tick before `a` is dealt with.
+/// A group with the holders `a` and `b`. Both are gone, with 30 entries each; in the next tick somebody deals with `a`.
 fn two_gone() -> (Fake, super::Store) {
     let mut fake = Fake::with(100, 0);
     fake.read("g", "a", 30);

@@ -55,34 +55,34 @@ use super::{
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// How many events are kept.
+/// Most events kept.
 const EVENTS: usize = 500;
-/// Memory for the histories of all groups, in bytes: with very many of them each remembers less.
+/// Memory for the histories of all groups, in bytes: the more groups there are, the less each remembers.
 const HISTORY_BYTES: usize = 24 << 20;
 
 /// What is watched and how closely.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Streams by exact name; each keeps its row whether it exists or not.
+    /// Streams by exact name; each has a row whether it exists or not.
     pub keys: Vec<Name>,
-    /// Streams by glob; empty with no `keys` means all.
+    /// Streams by glob; if there are no `keys` either, all streams.
     pub patterns: Vec<Name>,
     /// Only these groups; empty means all.
     pub groups: Vec<Name>,
-    /// Rows of a PEL that a full reading takes.
+    /// Most rows of a PEL that a full reading fetches.
     pub pel_limit: usize,
-    /// A consumer that holds entries and was not seen for so long, in milliseconds, is said to be gone.
+    /// A consumer with pending entries is reported as gone after it was unseen for this long, in milliseconds.
     pub gone_after_ms: i64,
-    /// Symptoms switched off by id.
+    /// Ids of symptoms that are switched off.
     pub quiet: Vec<String>,
-    /// What walking whole PELs in the background may cost; none a second means no walks.
+    /// What walks over whole PELs in the background may cost; 0 a second means no walks.
     pub census: Limits,
     /// Only these symptoms, by id; empty means all.
     pub only: Vec<String>,
 }
 
 impl Settings {
-    /// Whether a symptom may be named.
+    /// Whether a symptom may be reported.
     pub fn names(&self, id: &str) -> bool {
         let listed = |ids: &[String]| ids.iter().any(|one| one == id);
         (self.only.is_empty() || listed(&self.only)) && !listed(&self.quiet)
@@ -104,76 +104,73 @@ impl Default for Settings {
     }
 }
 
-/// What stands in a stream's row.
+/// What a stream's row shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum RowState {
-    /// Not sampled so far.
+    /// Not sampled yet.
     #[default]
     Loading,
     /// A stream with facts.
     Ok,
-    /// Anything else, in the server's terms.
+    /// Anything else, as the server reports it.
     Fault(Fault),
 }
 
 /// A watched stream.
 #[derive(Clone, Debug, Default)]
 pub struct StreamState {
-    /// Its key.
     pub key: Name,
-    /// Whether the facts can be believed.
+    /// Whether the facts are valid.
     pub state: RowState,
-    /// XINFO STREAM. It may be refused although the groups may be seen: they stand there without what the stream would add.
+    /// XINFO STREAM. It may be refused although XINFO GROUPS is allowed: the groups are then shown without what the stream would add.
     pub facts: Observed<StreamFacts>,
     /// When the server last answered anything about it.
     pub polled: Option<Mono>,
-    /// The store's tick that last brought anything of it.
+    /// The store's tick that last changed it.
     pub folded: u64,
-    /// At the last fold none of the entries that were there before was left, on a server that does not count.
+    /// At the last fold no previous entry was left, on a server that does not count additions.
     emptied: bool,
-    /// The groups were last read at another moment than the facts: the two cannot be compared.
+    /// Facts and groups were read at different moments, so they cannot be compared.
     pub skewed: bool,
-    /// Why the entries of the stream could not be read the last time.
+    /// Why its entries could not be read the last time.
     pub range_failure: Option<FailedReading>,
-    /// XINFO GROUPS failed although the stream is there.
+    /// Why XINFO GROUPS failed although the stream is there.
     pub groups_fault: Option<Fault>,
-    /// Its groups, by name.
     pub groups: Groups,
-    /// The ids fetched, around the cursor of the group in focus.
+    /// The fetched ids, around the cursor of the group in focus.
     pub window: Window,
-    /// Bytes of payload an entry takes in a reply, as last seen.
+    /// Bytes that an entry takes in a reply, as last seen.
     pub entry_bytes: u64,
-    /// How its beginning moved on lately.
+    /// How its beginning moved recently.
     pub trims: Trims,
-    /// The node of the cluster that serves it, where all are watched.
+    /// The node of the cluster that serves it, if all nodes are watched.
     pub node: Option<String>,
 }
 
 /// Discovery by SCAN.
 #[derive(Clone, Debug, Default)]
 pub struct Discovery {
-    /// Where the running pass stands.
+    /// Where the current pass stands.
     cursor: String,
-    /// Which pattern the pass is at.
+    /// The index of the pattern that the pass is at.
     pattern: usize,
-    /// Streams found in the running pass.
+    /// Streams found in the current pass.
     found: BTreeSet<Name>,
     /// Whether at least one pass was completed.
     pub complete: bool,
     /// When the last pass was completed, or failed.
     finished: Option<Mono>,
-    /// SCAN did not work when it was last tried, and why; only a refusal is for good.
+    /// Why the last SCAN failed; only a refusal is permanent.
     pub fault: Option<Fault>,
 }
 
 /// Everything known.
 #[derive(Clone, Debug, Default)]
 pub struct Store {
-    /// What is watched.
     pub settings: Settings,
     /// The server, once it answered.
     pub server: ServerFacts,
-    /// Streams by key.
+    /// By key.
     pub streams: BTreeMap<Name, StreamState>,
     /// Events, oldest first.
     pub events: VecDeque<Event>,
@@ -187,26 +184,24 @@ pub struct Store {
     pub last_cost: Cost,
     /// Cost since the start.
     pub total_cost: Cost,
-    /// Ticks folded.
+    /// The number of ticks folded.
     pub ticks: u64,
     /// When the last sample was folded.
     pub sampled: Option<Now>,
     /// The server's clock minus `Mono` at the last sample, in milliseconds; `None` where TIME is refused.
     clock_offset_ms: Option<i64>,
-    /// The cluster's nodes, where all of them are watched.
+    /// The cluster's nodes, if all of them are watched.
     pub cluster: Option<ClusterFacts>,
-    /// Discovery.
     pub discovery: Discovery,
-    /// Stream and group whose PEL was walked last.
+    /// Stream and group of the latest walk over a PEL.
     walked: Option<(Name, Name)>,
-    /// When the running full reading began.
+    /// When the current full reading began.
     reading_since: Mono,
     /// What a stream costs in a tick.
     share: sweep::Share,
 }
 
 impl Store {
-    /// A store that knows nothing but what to watch.
     pub fn new(settings: Settings) -> Self {
         let mut store = Self { settings, ..Self::default() };
         for key in store.settings.keys.clone() {
@@ -219,29 +214,28 @@ impl Store {
         self.streams.entry(key.clone()).or_insert_with(|| StreamState { key, ..StreamState::default() });
     }
 
-    /// The server's clock now, or this machine's where TIME is refused, in milliseconds since 1970.
+    /// The server's clock now, in milliseconds since 1970; this machine's clock where TIME is refused.
     pub fn server_now_ms(&self, now: Now) -> i64 {
         self.clock_offset_ms.map_or(now.wall_ms, |offset| offset.saturating_add(now.mono.0 as i64))
     }
 
-    /// The server's clock at the last sample, if it tells.
+    /// The server's clock at the last sample; `None` where TIME is refused.
     pub fn server_time_ms(&self) -> Option<i64> {
         let at = self.sampled?.mono.0 as i64;
         self.clock_offset_ms.map(|offset| offset.saturating_add(at))
     }
 
-    /// A stream and one of its groups.
     pub fn group(&self, key: &Name, group: &Name) -> Option<(&StreamState, &GroupState)> {
         let stream = self.streams.get(key)?;
         Some((stream, stream.groups.get(group)?))
     }
 
-    /// Every group of every stream, in order of names.
+    /// In the order of names.
     pub fn groups(&self) -> impl Iterator<Item = (&StreamState, &GroupState)> {
         self.streams.values().flat_map(|stream| stream.groups.values().map(move |group| (stream, group)))
     }
 
-    /// Time between the last entry and the cursor, where both ids are plausible times, in milliseconds.
+    /// The time between the last entry and the cursor, in milliseconds, if both ids are plausible times.
     pub fn behind_ms(&self, stream: &StreamState, group: &GroupState, now: Now) -> Option<i64> {
         let now_ms = self.server_now_ms(now);
         let last = stream.facts.value.as_ref()?.last?.plausible_ms(now_ms)?;
@@ -270,7 +264,7 @@ impl StreamState {
     /// Whether an entry is still in the stream; `None` where that is not known.
     pub fn has_entry(&self, id: EntryId) -> Option<bool> {
         let facts = self.facts.value.as_ref()?;
-        // it may have been added since the facts were read
+        // it may have been added after the facts were read
         if self.skewed && id > facts.last_generated { None } else { self.window.has(id, facts) }
     }
 }

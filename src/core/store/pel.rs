@@ -1,4 +1,4 @@
-//! The part of a PEL that was fetched, and what can be said of the whole.
+//! The fetched part of a PEL, and what it says about the whole.
 
 use super::Reading;
 use crate::core::{
@@ -10,34 +10,33 @@ use crate::core::{
 };
 use std::collections::BTreeMap;
 
-/// Pending rows known, and where there can be no others.
+/// The known pending rows, and the parts of the PEL where there can be no others.
 #[derive(Clone, Debug, Default)]
 pub struct Pel {
-    /// Rows by id.
+    /// In the order of ids.
     pub rows: Vec<PendingRow>,
-    /// Parts of the PEL that are wholly known, inclusive.
+    /// Parts of the PEL that are completely known, ends inclusive.
     known: Vec<(EntryId, EntryId)>,
-    /// When they were fetched: idle times count from here.
+    /// When they were fetched: idle times are as of this moment.
     pub at: Mono,
     /// Whether the rows are all there are.
     pub complete: bool,
-    /// Whether the group was seen again since, without its pending rows.
+    /// The group was seen again since, without its pending rows.
     stale: bool,
 }
 
-/// The largest of something over a PEL, or over the part of it that is known.
+/// The largest value of something over a PEL, or over its known part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extreme {
     /// Of the whole PEL; `None` when no row has such a value.
     Exact(Option<(i64, EntryId)>),
-    /// Of the known part: the whole may have a larger one.
+    /// Of the known part: the rest may have a larger one.
     AtLeast(i64, EntryId),
     /// Nothing was fetched.
     Unknown,
 }
 
 impl Extreme {
-    /// The value, if any.
     pub fn value(self) -> Option<i64> {
         match self {
             Self::Exact(found) => found.map(|(value, _)| value),
@@ -46,7 +45,7 @@ impl Extreme {
         }
     }
 
-    /// The id that has it.
+    /// The entry that has this value.
     pub fn id(self) -> Option<EntryId> {
         match self {
             Self::Exact(found) => found.map(|(_, id)| id),
@@ -57,8 +56,7 @@ impl Extreme {
 }
 
 impl Pel {
-    /// Takes one tick's pages in. In a full reading, pages that continue where the known part ended are added to it; else they
-    /// replace it.
+    /// Adds the pages of one tick. In a full reading, pages that continue the known part are added to it; otherwise they replace it.
     pub fn update(
         &mut self,
         at: Mono,
@@ -91,24 +89,24 @@ impl Pel {
             && (self.rows.is_empty() || self.known_to() == EntryId::MAX || self.is_known(self.last_id()));
     }
 
-    /// A PEL that is empty by XINFO GROUPS needs no page.
+    /// XINFO GROUPS says that the PEL is empty, so no page is needed.
     pub fn set_empty(&mut self, at: Mono) {
         *self = Self { rows: Vec::new(), known: vec![(EntryId::MIN, EntryId::MAX)], at, complete: true, stale: false };
     }
 
-    /// The group was seen again without its pending rows: entries may have left the PEL and come into it, so nothing is known
-    /// of it any more, and least of all that it is empty.
+    /// The group was seen again without its pending rows. Entries may have left the PEL and others come in, so the rows count as old, and
+    /// as complete only if their number still matches.
     pub fn outdate(&mut self, pending: Option<i64>) {
         self.stale = true;
         self.complete &= Some(self.rows.len() as i64) == pending;
     }
 
-    /// Whether the rows are older than what else is known of the group.
+    /// Whether the rows are older than the other facts of the group.
     pub fn is_stale(&self) -> bool {
         self.stale
     }
 
-    /// Notes how much is pending by a newer count: rows that do not add up to it are a part at best.
+    /// Compares the rows with a newer count of pending entries: if they do not add up to it, they are only a part.
     pub fn check(&mut self, pending: Option<i64>) {
         if Some(self.rows.len() as i64) != pending && self.complete {
             self.complete = false;
@@ -120,7 +118,7 @@ impl Pel {
         self.rows.last().map_or(EntryId::MIN, |row| row.id)
     }
 
-    /// The end of the part that is known from the start on.
+    /// The end of the known part that begins at the start of the PEL.
     pub fn known_to(&self) -> EntryId {
         let mut to = EntryId::MIN;
         let mut parts = self.known.clone();
@@ -133,22 +131,21 @@ impl Pel {
         to
     }
 
-    /// Whether every pending entry at this id is known.
+    /// Whether this part of the PEL is known: an id without a row is not pending.
     pub fn is_known(&self, id: EntryId) -> bool {
         !self.stale && (self.complete || self.known.iter().any(|(from, to)| (from..=to).contains(&&id)))
     }
 
-    /// Whether anything was fetched.
     pub fn is_fetched(&self) -> bool {
         self.complete || !self.known.is_empty()
     }
 
-    /// The row of an entry, if it was fetched.
+    /// `None` if the entry was not fetched.
     pub fn row(&self, id: EntryId) -> Option<&PendingRow> {
         self.rows.binary_search_by_key(&id, |row| row.id).ok().and_then(|index| self.rows.get(index))
     }
 
-    /// Rows of one consumer; `None` asks for the unowned ones.
+    /// Rows of one consumer; `None` selects the unowned ones.
     pub fn of<'a>(&'a self, owner: Option<&'a Name>) -> impl Iterator<Item = &'a PendingRow> {
         self.rows.iter().filter(move |row| row.owner.as_ref() == owner)
     }
@@ -160,7 +157,7 @@ impl Pel {
         is_told: impl Fn(&PendingRow) -> bool,
     ) -> Extreme {
         let mut all_told = true;
-        // the first of equals, so that the id shown is stable
+        // the first of equals, so that the shown id is stable
         let found = rows
             .inspect(|row| all_told &= is_told(row))
             .filter_map(|row| Some((value(row)?, row.id)))
@@ -172,7 +169,7 @@ impl Pel {
         }
     }
 
-    /// The longest idle time, in milliseconds at the time of the sample. Not that of the oldest id: claims reset idle.
+    /// The longest idle time, in milliseconds at the time of the sample. It need not belong to the smallest id, because claims reset it.
     pub fn oldest_idle(&self) -> Extreme {
         self.extreme(self.rows.iter(), PendingRow::idle_known_ms, told_idle)
     }
@@ -201,7 +198,7 @@ fn told_count(row: &PendingRow) -> bool {
     row.is_told() && (row.owner.is_none() || row.deliveries >= 0)
 }
 
-/// One that was released has no idle time to be told.
+/// A released entry has no idle time to report.
 fn told_idle(row: &PendingRow) -> bool {
     row.owner.is_none() || row.idle_known_ms().is_some()
 }

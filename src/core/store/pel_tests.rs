@@ -96,7 +96,7 @@ proptest! {
         while let Some(start) = next.filter(|_| !pel.complete) {
             let found = from(start);
             let mut asked = vec![(page(start, size, None), &found)];
-            // a second page further on, as the screen asks for around the cursor
+            // a second page further on, like the one that the screen asks for around the cursor
             let more = extra.filter(|_| pages == 0).map(|ms| (EntryId::new(ms, 0), from(EntryId::new(ms, 0))));
             asked.extend(more.as_ref().map(|(start, found)| (page(*start, size, None), found)));
             pel.update(Mono(0), &asked, Some(all.len() as i64), Reading::Full);

@@ -1,5 +1,5 @@
-//! What was seen of a group's pending entries from tick to tick: who got which again, what left the list and how long it had been
-//! pending, which part of the stream the cursor jumped over.
+//! What was seen of a group's pending entries from tick to tick: which were delivered again and to whom, which left the list and how long
+//! they had been pending, and which part of the stream the cursor jumped over.
 
 use super::Pel;
 use crate::core::{
@@ -10,28 +10,27 @@ use crate::core::{
 };
 use std::collections::{BTreeSet, VecDeque};
 
-/// Redeliveries kept.
+/// Most redeliveries kept.
 const REDELIVERIES: usize = 200;
-/// Handling times kept.
+/// Most handling times kept.
 const HANDLINGS: usize = 500;
-/// Ids kept of entries seen pending, or seen to leave.
+/// Most ids kept, of entries seen pending and of entries seen to leave.
 const IDS: usize = 4000;
-/// Below this many handlings nothing is said of how long one takes.
+/// With fewer handlings, nothing is said about how long one takes.
 const FEWEST_HANDLINGS: usize = 20;
 
 /// An entry that was seen delivered again or changing hands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Redelivery {
-    /// When it was seen.
     pub at: Mono,
     pub id: EntryId,
-    /// Who held it before.
+    /// The previous holder.
     pub from: Option<Name>,
-    /// Who holds it now.
+    /// The current holder.
     pub to: Option<Name>,
-    /// Its delivery count now.
+    /// The current delivery count.
     pub deliveries: i64,
-    /// How long it had been idle when last seen with the former owner, in milliseconds.
+    /// Its idle time when last seen with the previous holder, in milliseconds.
     pub idle_before_ms: Option<i64>,
 }
 
@@ -43,31 +42,31 @@ struct Departure {
     owner: Option<Name>,
 }
 
-/// Everything seen of one group since it is watched.
+/// Everything seen of one group since it has been watched.
 #[derive(Clone, Debug, Default)]
 pub struct Sightings {
     /// Oldest first.
     pub redeliveries: VecDeque<Redelivery>,
-    /// How long entries had been pending when they were last seen before they left, in milliseconds.
+    /// How long entries had been pending when last seen, for entries that left since, in milliseconds.
     pub handled_ms: VecDeque<i64>,
-    /// Ids seen pending.
+    /// Entries seen pending.
     pub pending: BTreeSet<EntryId>,
-    /// Entries that left together with their consumer: whether they were acknowledged just before is not known.
+    /// Entries that left together with their consumer: we do not know whether they were acknowledged just before.
     pub dropped: BTreeSet<EntryId>,
-    /// Jumps of the cursor: after the first id, up to and with the second.
+    /// Cursor jumps: the jumped entries lie after the first id, up to and including the second.
     pub skips: Vec<(EntryId, EntryId)>,
-    /// Entries that left lately: a consumer that vanishes takes its entries along.
+    /// Entries that left recently: when a consumer vanishes, it takes its entries along.
     left: VecDeque<Departure>,
-    /// Owner and idle time of those that left at this sample, until it is known whether that owner is at work.
+    /// Owner and idle time of the entries that left at this sample, until we know whether the owner is active.
     unsettled: Vec<(Name, i64)>,
 }
 
 impl Sightings {
-    /// Compares new pending rows with those before.
+    /// Compares the new pending rows with the previous ones.
     pub(super) fn follow(&mut self, before: &Pel, now: &Pel, at: Mono) {
         for old in &before.rows {
             match now.row(old.id) {
-                // a re-read after a rewind sets the count to 1 again but moves the owner (docs/server-facts.md 5.2)
+                // a re-read after a rewind resets the count to 1 but changes the owner (docs/server-facts.md 5.2)
                 Some(new) if new.owner != old.owner || new.deliveries > old.deliveries => {
                     push_bounded(&mut self.redeliveries, redelivery(old, new, at), REDELIVERIES);
                 }
@@ -85,8 +84,8 @@ impl Sightings {
         }
     }
 
-    /// Counts what left at this sample as handled where its owner is at work: entries of a holder that is gone left with it, or by
-    /// an operator's hand, after a time that no handling takes.
+    /// Counts entries that left at this sample as handled, if their owner is active. The entries of a holder that is gone left with it,
+    /// or an operator removed them: their idle time is not a handling time.
     pub(super) fn settle(&mut self, consumers: &[ConsumerFacts], active_ms: i64) {
         for (owner, idle) in std::mem::take(&mut self.unsettled) {
             let found = consumers.binary_search_by(|consumer| consumer.name.cmp(&owner));
@@ -96,7 +95,8 @@ impl Sightings {
         }
     }
 
-    /// Notes that a consumer vanished that was there at `seen`: what left its hands since was perhaps never acknowledged.
+    /// Notes that a consumer vanished that was last listed at `seen`: entries that left its hands since then may not have been
+    /// acknowledged.
     pub(super) fn drop_of(&mut self, consumer: &Name, seen: Mono) {
         let with_it = |left: &&Departure| left.at > seen && left.owner.as_ref() == Some(consumer);
         self.dropped.extend(self.left.iter().filter(with_it).map(|left| left.id));
@@ -105,7 +105,7 @@ impl Sightings {
         }
     }
 
-    /// The time below which a share of the observed handlings lay, in milliseconds; `None` while too few were seen.
+    /// The time within which this share of the observed handlings was done, in milliseconds; `None` while too few were seen.
     pub fn handling_ms(&self, share: f64) -> Option<i64> {
         if self.handled_ms.len() < FEWEST_HANDLINGS {
             return None;

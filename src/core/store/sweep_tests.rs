@@ -1,5 +1,5 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
-//! Thousands of streams: each tick a share of them, every one in its turn, and nothing wrong said in between.
+//! Thousands of streams: each tick asks about a share of them, every stream gets its turn, and nothing wrong is said in between.
 
 use super::{Focus, Reading, Settings, Store, sweep::LEAST};
 use crate::core::{
@@ -148,7 +148,7 @@ fn a_dear_moment_passes_and_what_is_on_the_screen_takes_nobodys_turn() {
     assert_eq!(busy, LEAST as usize);
     let after = (0..40).map(|_| spend(&mut store, 600, 0)).last().unwrap();
     assert!(after >= usual / 2, "{after} after, {usual} before");
-    // a screen of more streams than a tick can afford leaves some for the others
+    // if the screen shows more streams than a tick can afford, the others still get their turn
     let seen: BTreeSet<Name> = (0..900).map(name).collect();
     let asked = keys(&store.wants_seen(&Focus::None, &seen, Mono(1_000_000)));
     assert!(seen.is_subset(&asked) && asked.len() >= seen.len() + LEAST as usize, "{}", asked.len());

@@ -1,45 +1,45 @@
-//! How fast the beginning of a stream moves on: what trimming takes away, over the last minute or so.
+//! How fast trimming moves the beginning of a stream, over the last two minutes.
 
 use crate::core::{id::EntryId, known::Known, model::StreamFacts, time::Mono};
 use std::collections::VecDeque;
 
-/// Moves older than this say nothing of the present.
+/// Older moves say nothing about the present.
 const WINDOW_MS: u64 = 120_000;
-/// A pace is not taken from fewer moves,
+/// A pace is not computed from fewer moves.
 const MOVES: usize = 3;
-/// nor over less time, in milliseconds.
+/// A pace is not computed over less time, in milliseconds.
 const SPAN_MS: u64 = 3_000;
-/// Moves kept.
+/// Most moves kept.
 const MOST: usize = 240;
 
-/// One place where the stream began.
+/// A first entry of the stream, and when it was seen.
 #[derive(Clone, Copy, Debug)]
 struct Start {
     at: Mono,
     first: EntryId,
-    /// Entries ever removed.
+    /// Entries removed from the stream until then.
     removed: Option<i64>,
 }
 
-/// The places where a stream began, one for each time it was seen to have moved.
+/// The first entries of a stream, one for each time it was seen to have moved.
 #[derive(Clone, Debug, Default)]
 pub struct Trims {
     starts: VecDeque<Start>,
 }
 
-/// How fast.
+/// How fast the beginning of a stream moves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pace {
-    /// By how much the first half of the first id grows in a millisecond.
+    /// Growth of the first half of the first id, per millisecond.
     pub speed: f64,
-    /// Entries removed a second; `None` where the server does not count those added.
+    /// Entries removed a second; `None` where the server does not count additions.
     pub removed_per_s: Option<f64>,
-    /// Over so many milliseconds.
+    /// The time over which it was measured, in milliseconds.
     pub span_ms: u64,
 }
 
 impl Trims {
-    /// Takes the facts of one moment in. A stream that is empty or that was created again begins anew.
+    /// Adds the facts of one moment. A stream that is empty, or that was created again, starts over.
     pub fn push(&mut self, at: Mono, facts: &StreamFacts) {
         let Some(first) = facts.first else { return self.starts.clear() };
         let last = self.starts.back().map(|start| start.first);
@@ -59,8 +59,8 @@ impl Trims {
         self.starts.push_back(Start { at, first, removed });
     }
 
-    /// The pace until `now`; `None` unless the beginning moved several times lately. A trimming that stopped slows down by itself,
-    /// since the time after its last step counts.
+    /// The pace until `now`; `None` unless the beginning moved several times recently. When trimming stops, the pace falls, because the
+    /// time after the last step counts.
     pub fn pace(&self, now: Mono) -> Option<Pace> {
         let recent = || self.starts.iter().filter(|start| now.since(start.at) <= WINDOW_MS);
         let (old, new) = (recent().next()?, recent().next_back()?);
@@ -69,7 +69,7 @@ impl Trims {
         if steps < MOVES || moving < SPAN_MS {
             return None;
         }
-        // the next step is due after a usual pause; only what goes beyond it is standing still
+        // the next step is expected after an average pause; only the time beyond it counts as standing still
         let pause = moving / (steps as u64 - 1);
         let span = moving.max(now.since(old.at).saturating_sub(pause));
         let removed = new.removed.zip(old.removed).map(|(new, old)| new.saturating_sub(old)).filter(|n| *n >= 0);

@@ -1,11 +1,10 @@
-//! What became of the entries of a consumer that is no longer there. XGROUP DELCONSUMER drops what the consumer holds; who claims
-//! first and then deletes loses nothing, and between two ticks both look alike.
+//! What became of the entries of a consumer that no longer exists. XGROUP DELCONSUMER drops what the consumer holds. Somebody who claims
+//! the entries first and then deletes the consumer loses nothing. Between two ticks both look alike.
 
 use super::{GroupState, Pel};
 use crate::core::{known::Known, model::ConsumerFacts, time::Mono};
 
-/// Tells it in words, as far as the rows that are known allow: `held` are those from before, `listed_at` is when the consumer was
-/// last listed.
+/// Describes it, as far as the known rows show: `held` are the rows from before, `listed_at` is when the consumer was last listed.
 pub(super) fn fate(group: &GroupState, consumer: &ConsumerFacts, held: &Pel, listed_at: Mono) -> String {
     const NONE_PENDING: &str = "none of them is pending any more, acknowledged just before or dropped with it";
     if group.facts.pending == Known::Is(0) {

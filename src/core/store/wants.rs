@@ -11,43 +11,40 @@ use crate::core::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How much is wanted of the groups in focus.
+/// How much to fetch for the groups in focus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
-    /// The pages on screen: bounded for a tick a second.
+    /// The pages on the screen: bounded, for a tick a second.
     Page,
-    /// A full reading up to the limits, over as many rounds as it takes (snapshot).
+    /// A full reading up to the limits, in as many rounds as it takes (snapshot).
     Full,
 }
 
-/// Where the attention is.
+/// What the user looks at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Focus {
     /// No group: the overview.
     None,
     /// One group on the screen.
     Group {
-        /// Its stream.
         key: Name,
-        /// Its name.
         group: Name,
-        /// Consumers whose own pending entries are on the screen.
+        /// Consumers with their own pending entries on the screen.
         open: Vec<Name>,
-        /// Id around which the strip is shown, if not the cursor.
+        /// The id around which the strip is shown; `None` means the cursor.
         strip_at: Option<EntryId>,
     },
     /// Every group, fully (snapshot).
     All,
 }
 
-/// Rows of XPENDING a tick for the group in focus: 50 cost about 25 us (docs/server-facts.md 10).
+/// XPENDING rows in a tick for the group in focus: 50 cost about 25 us (docs/server-facts.md 10).
 const PAGE_ROWS: usize = 50;
-/// Rows for a group in the background.
+/// XPENDING rows in a tick for a group in the background.
 const GLANCE_ROWS: usize = 10;
-/// Groups in the background that are looked into each tick, at least and at most: 10 rows and a short list of consumers cost about
-/// 15 us.
+/// Least and most groups in the background to look into each tick: 10 rows and a short list of consumers cost about 15 us.
 const GLANCES: (usize, usize) = (8, 50);
-/// Within so many ticks every one of them should have its turn.
+/// Each of them should have its turn within this many ticks.
 const GLANCE_TICKS: usize = 60;
 /// XPENDING rows in one command of a full reading: about 0.4 ms.
 const FULL_ROWS: usize = 1000;
@@ -55,36 +52,35 @@ const FULL_ROWS: usize = 1000;
 const REACH: usize = 200;
 /// The bounded count of rule 5 in docs/server-facts.md 3.4, and the reach of a snapshot's strip.
 const COUNT: usize = 1000;
-/// Cursors that lie far apart are not bridged with more ids than this.
+/// Cursors that lie far apart are not connected with more ids than this.
 const MOST_IDS: usize = 3 * COUNT;
-/// A reply with payloads stays below this.
+/// Most bytes of a reply with payloads.
 const REPLY_BYTES: u64 = 64 * 1024;
-/// A consumer list longer than this is taken now and then only,
+/// A longer consumer list is fetched only at intervals.
 pub const MANY_CONSUMERS: i64 = 200;
-/// not before so many milliseconds have passed,
+/// The least interval for such a list, in milliseconds.
 const MANY_CONSUMERS_MS: u64 = 5000;
-/// and this many microseconds for each consumer on it: 90 bytes and 0.6 us of the server's time (docs/server-facts.md 10), which makes
-/// 64 KB a second and less than a thousandth of that time.
+/// The interval is also at least this many microseconds for each listed consumer. A consumer takes 90 bytes and 0.6 us of the server's
+/// time (docs/server-facts.md 10), so lists cost at most 64 KB a second and less than a thousandth of that time.
 const EACH_CONSUMER_US: u64 = 1400;
 /// The same for XPENDING's summary, which lists all holders: 35 bytes and 0.1 us each.
 const EACH_HOLDER_US: u64 = 550;
-/// A consumer list longer than this is never taken whole, since the server does nothing else for 25 ms; XPENDING's summary names
-/// the holders.
+/// A longer consumer list is never fetched, because the server can do nothing else for 25 ms. XPENDING's summary names the holders.
 const MOST_CONSUMERS: i64 = 50_000;
-/// XINFO STREAM of a stream with entries this large, in bytes of the reply, is taken rarely only.
+/// If the reply of XINFO STREAM is larger than this, in bytes, it is fetched rarely.
 const LARGE_FACTS: u64 = 64 * 1024;
-/// So rarely.
+/// The interval for such a reply, in milliseconds.
 const LARGE_FACTS_MS: u64 = 30_000;
-/// A new pass of discovery starts so long after the last.
+/// The pause between two passes of discovery, in milliseconds.
 const RESCAN_MS: u64 = 5000;
-/// Steps of SCAN a tick until every stream was found once, so that a large database shows its streams within seconds; each
-/// step costs less than a millisecond.
+/// SCAN steps in a tick until every stream was found once, so that a large database shows its streams within seconds. Each step costs
+/// less than a millisecond.
 const FIRST_STEPS: usize = 20;
-/// After so many rounds a full reading waits for missing pages only.
+/// After this many rounds, a full reading waits only for missing pages.
 const WHOLE_ROUNDS: usize = 8;
-/// Names of connections are asked for again after so long.
+/// The interval for names of connections, in milliseconds.
 const CLIENTS_MS: u64 = 10_000;
-/// A key of the wrong type, or one that may not be looked at, is looked at again every so many ticks.
+/// A key of the wrong type, or one that may not be read, is asked about once in this many ticks.
 const WRONG_TYPE_TICKS: u64 = 10;
 
 impl Store {
@@ -93,7 +89,7 @@ impl Store {
         self.wants_seen(focus, &BTreeSet::new(), now)
     }
 
-    /// The same while the streams `seen` are on the screen: they are asked about in each tick, however many others there are.
+    /// Like [`Self::wants`], while the streams `seen` are on the screen: each tick asks about them, however many others there are.
     pub fn wants_seen(&self, focus: &Focus, seen: &BTreeSet<Name>, now: Mono) -> Request {
         let slice = self.slice(focus, seen);
         let asked = |stream: &&StreamState| {
@@ -115,38 +111,38 @@ impl Store {
         }
     }
 
-    /// XINFO STREAM carries the first and the last entry whole: where they are large it is asked for twice a minute
+    /// Whether to ask for XINFO STREAM. It carries the first and the last entry whole: where they are large, it is fetched twice a minute
     /// (docs/server-facts.md 13.14).
     fn facts_due(stream: &StreamState, now: Mono) -> bool {
         if stream.facts.failure.is_some() {
-            // a stream that was away or missing meanwhile is asked about at once
+            // ask at once about a stream that was away or missing
             return !stream.is_ok() || !stream.facts.is_refused(now);
         }
         let large = stream.facts.value.as_ref().is_some_and(|facts| facts.reply_bytes > LARGE_FACTS);
         !large || !stream.is_ok() || stream.facts.age_ms(now) >= LARGE_FACTS_MS
     }
 
-    /// Whether a holder was not seen for long, so that an open connection of its name would matter, and was not looked up lately. CLIENT LIST
-    /// costs a microsecond a connection.
+    /// Whether to ask for the names of open connections. That matters when a holder was not seen for long: it may still be connected.
+    /// CLIENT LIST costs a microsecond a connection, so it is not sent at every tick.
     fn clients_due(&self, now: Mono) -> bool {
         let unseen = || self.groups().any(|(_, group)| group.has_unseen_holder(&self.settings, now));
         self.clients_asked.is_none_or(|at| now.since(at) >= CLIENTS_MS) && unseen()
     }
 
-    /// Whether the first pass of discovery is still under way.
+    /// Whether the first pass of discovery is not finished.
     pub fn is_searching(&self) -> bool {
         !self.discovery.complete && self.scan_request(Mono(0)).is_some()
     }
 
-    /// Begins a full reading: what earlier ones fetched counts no more.
+    /// Begins a full reading: what earlier readings fetched no longer counts.
     pub fn begin_reading(&mut self, now: Mono) {
         self.reading_since = now;
     }
 
-    /// Whether a full reading has more to fetch.
+    /// Whether a full reading has more to fetch after this many rounds.
     pub fn is_hungry(&self, rounds: usize) -> bool {
         if rounds >= WHOLE_ROUNDS {
-            // a busy stream is never quite caught up with; only pages that are really missing are still waited for
+            // on a busy stream something is always new: from here on, wait only for pages that are really missing
             return self.groups().any(|(stream, group)| {
                 stream.is_ok() && self.wants_group(group.name()) && self.full_page(group).is_some()
             });
@@ -160,7 +156,7 @@ impl Store {
                         .values()
                         .filter(|group| stream.is_ok() && self.wants_group(group.name()) && group.fault.is_none())
                         .any(|group| {
-                            // a list too long to be taken is not waited for
+                            // a list that is too long is never fetched, so do not wait for it
                             let listed = consumers_of(group) <= MOST_CONSUMERS;
                             let unread = listed && group.consumers.value.is_none() && group.consumers.failure.is_none();
                             unread || self.full_page(group).is_some()
@@ -208,8 +204,8 @@ impl Store {
         StreamRequest { key: stream.key.clone(), facts: Self::facts_due(stream, now), groups, ranges }
     }
 
-    /// The groups in the background whose turn it is, those looked into longest ago first. Those with nothing pending, too: by
-    /// the time of the reply they may have.
+    /// The groups in the background to look into in this tick, those first that were looked into longest ago. Groups with nothing pending
+    /// are included: by the time of the reply they may have something.
     fn glances(&self, focus: &Focus, asked: impl Fn(&&StreamState) -> bool) -> BTreeMap<Name, Vec<Name>> {
         let focused = |key: &Name, name: &Name| match focus {
             Focus::Group { key: k, group, .. } => k == key && group == name,
@@ -219,7 +215,7 @@ impl Store {
         let mut all: Vec<(Option<Mono>, &Name, &Name)> = self
             .streams
             .values()
-            // what is not asked for in this tick must not keep others waiting
+            // a stream that this tick does not ask about must not keep others waiting
             .filter(|stream| stream.is_ok() && asked(stream))
             .flat_map(|stream| stream.groups.values().map(move |group| (stream, group)))
             .filter(|(stream, group)| group.fault.is_none() && !focused(&stream.key, group.name()))
@@ -241,6 +237,7 @@ impl Store {
         let mut pages = vec![page(EntryId::MIN, EntryId::MAX, PAGE_ROWS, None)];
         pages.extend(still_oldest(group));
         if group.facts.pending.exceeds(PAGE_ROWS as i64) {
+            // the first page holds the smallest ids; a second one holds the latest ids up to the cursor, which the strip shows
             let cursor = group.facts.cursor;
             let from = stream.window.ids().rev().filter(|id| *id <= cursor).nth(PAGE_ROWS).unwrap_or(EntryId::MIN);
             if from > group.pel.known_to() {
@@ -259,7 +256,7 @@ impl Store {
         Self::without_refused(group, request, now)
     }
 
-    /// What was refused is not asked for again with every tick.
+    /// Leaves out what was refused recently, so that it is not asked for at every tick.
     fn without_refused(group: &GroupState, mut request: GroupRequest, now: Mono) -> GroupRequest {
         request.consumers &= !group.consumers.is_refused(now);
         if group.pel_failure.as_ref().is_some_and(|failure| failure.is_refused(now)) {
@@ -270,7 +267,7 @@ impl Store {
     }
 
     fn full_request(&self, group: &GroupState) -> GroupRequest {
-        // long lists once a reading, short ones each round, so that they are of one moment with the rest
+        // long lists once per reading; short ones in each round, so that they are of the same moment as the rest
         let short = consumers_of(group) <= MANY_CONSUMERS;
         let listed = group.consumers.value.is_some() && group.consumers.at >= self.reading_since;
         let summed = group.summary.value.is_some() && group.summary.at >= self.reading_since;
@@ -316,13 +313,13 @@ impl Store {
         cursors
     }
 
-    /// The parts of the stream that the strip lacks around the given ids, each reply kept below 64 KB.
+    /// The parts of the stream that the strip lacks around these ids. Each reply stays below 64 KB.
     fn ranges(&self, stream: &StreamState, around: &[EntryId], depth: Depth) -> Vec<RangeRequest> {
         let (Some(facts), Some(first_cursor), Some(last_cursor)) = (&stream.facts.value, around.first(), around.last())
         else {
             return Vec::new();
         };
-        // an entry that alone is larger than a reply may be is never fetched by itself
+        // an entry larger than a whole reply may be is never fetched
         let now = self.sampled.map_or(Mono(0), |at| at.mono);
         let refused = stream.range_failure.as_ref().is_some_and(|failure| failure.is_refused(now));
         if facts.length <= 0 || !stream.is_ok() || refused || stream.entry_bytes > REPLY_BYTES {
@@ -345,6 +342,7 @@ impl Store {
         if !window.covers(start) && (start >= lo || !window.reaches_start(facts)) {
             return fresh();
         }
+        // deletes may have gone unnoticed: start the window again, but only now and then if nothing depends on it
         if !window.is_trusted()
             && !window.is_complete(facts)
             && (unsure || depth == Depth::Full || self.ticks.is_multiple_of(10))
@@ -352,7 +350,7 @@ impl Store {
             return fresh();
         }
         let mut more = Vec::new();
-        // one fetch towards each side a tick; entries too large for the reach are let be
+        // one fetch towards each side in a tick; if entries are large, `count` is what one reply can hold, and we do not fetch beyond it
         let ahead = window.around(*last_cursor).1;
         if !window.reaches_end(facts) && ahead < count && window.ids().count() < MOST_IDS {
             more.extend(hi.next().map(forward));
@@ -382,12 +380,12 @@ fn page(from: EntryId, to: EntryId, count: usize, consumer: Option<Name>) -> Pag
     PageRequest { from, to, count, consumer }
 }
 
-/// The entries that a census found to be the oldest, one by one: 2 us each.
+/// The entries that a census found to be the oldest, one request each: 2 us.
 fn still_oldest(group: &GroupState) -> impl Iterator<Item = PageRequest> {
     group.census.candidates().into_iter().map(|id| page(id, id, 1, None))
 }
 
-/// How many consumers to reckon with: where the server's count cannot be true, as many as it listed last.
+/// How many consumers to expect: where the server's count cannot be true, as many as it listed last.
 fn consumers_of(group: &GroupState) -> i64 {
     let listed = || group.consumers().len() as i64;
     group.facts.consumers.value().unwrap_or_else(listed)

@@ -1,5 +1,5 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
-//! What watching costs is decided by what is asked for.
+//! What watching costs depends on what is asked for.
 
 use super::{
     Focus,
@@ -39,7 +39,7 @@ fn a_reading_asks_for_no_pending_rows_where_nothing_is_pending() {
         assert!(of_group(request, "g").is_none_or(|group| group.pages.is_empty()), "{request:?}");
     }
     (0..3).for_each(|_| fake.tick(&mut store, &on_screen("g")));
-    // on the screen it is asked for all the same: by the time of the reply something may be pending
+    // on the screen it is asked for anyway: by the time of the reply something may be pending
     assert_eq!(of_group(fake.asked.last().unwrap(), "g").unwrap().pages.len(), 1);
 }
 

@@ -1,5 +1,5 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
-//! The window against a model stream, fetched as `wants` asks for it.
+//! The window against a model stream that is fetched as `wants` asks for it.
 
 use super::{
     Focus, Store,
@@ -27,7 +27,7 @@ enum Step {
 enum Eyes {
     Overview,
     Screen,
-    /// On the screen, the strip moved to this id.
+    /// On the screen, with the strip moved to this id.
     Away(u64),
     Full,
 }
@@ -158,7 +158,7 @@ proptest! {
             act(&mut fake, step);
             if let Step::Look(eyes) = step {
                 look(&mut fake, &mut store, *eyes)?;
-                // XINFO STREAM of large entries is not asked for at each tick of the overview
+                // if entries are large, the overview does not ask for XINFO STREAM at each tick
                 let fresh = store.streams[&key()].facts.at == fake.now;
                 if fresh {
                     check(&fake, &store)?;

@@ -1,4 +1,4 @@
-//! The same entries go back and forth between the same consumers: each claims what the other is still at work on.
+//! The same entries go back and forth between the same consumers: each claims what the other is still working on.
 
 use super::{About, Argv, Case, Level, Verdict, WINDOW_MS, enough, entries};
 use crate::core::{
@@ -17,14 +17,14 @@ pub(super) const ABOUT: About = About {
     remedy: "raise the min-idle of the claims above the slowest normal handling, and make the handling idempotent",
 };
 
-/// So many returns to a former owner over the window are no accident,
+/// This many returns to a former owner within the window are not an accident.
 const RETURNS: usize = 2;
-/// nor is one entry that changed hands so often.
+/// One entry that changed hands this often is not an accident, either.
 const CHANGES: usize = 3;
-/// Consumers named.
+/// Most consumers to name.
 const NAMED: usize = 4;
 
-/// The entries that came back to somebody who had held them before, each with its changes of owner within the window.
+/// The entries that returned to a former owner, each with its changes of owner within the window.
 pub(super) fn returned<'a>(case: &'a Case) -> BTreeMap<EntryId, Vec<&'a Redelivery>> {
     let mut changes: BTreeMap<EntryId, Vec<&Redelivery>> = BTreeMap::new();
     let recent = case.group.seen.redeliveries.iter().filter(|seen| case.now.mono.since(seen.at) <= WINDOW_MS);
@@ -51,7 +51,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
     let returned = returned(case);
     let times: usize = returned.values().map(|changes| returns(changes)).sum();
     let most = returned.values().map(Vec::len).max().unwrap_or(0);
-    // one return after it was said keeps it said, until the window is empty
+    // once fired, one return within the window is enough to stay
     let floor = if case.fired(ABOUT) { 1 } else { RETURNS };
     if times < floor && most < CHANGES {
         let blind = case.pending > 0 && returned.is_empty() && !enough(group);

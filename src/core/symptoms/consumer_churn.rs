@@ -1,10 +1,10 @@
-//! Names of consumers pile up: they hold nothing, and nobody was seen under them for long (docs/server-facts.md 13.1).
+//! Consumer names pile up: they hold nothing and were not seen for long (docs/server-facts.md 13.1).
 
 use super::{About, Argv, Case, LEFT_OVER_MS, Level, Verdict, idle_now};
 
-/// Fewer left-over consumers are nobody's concern,
+/// Fewer left-over consumers do not matter.
 const LEFT_OVER: usize = 20;
-/// and once it was said, it is said until there are only so many.
+/// Once fired, the finding stays down to this many.
 const STILL_LEFT_OVER: usize = 10;
 
 pub(super) const ABOUT: About = About {
@@ -18,7 +18,7 @@ pub(super) const ABOUT: About = About {
 pub(super) fn judge(case: &Case) -> Verdict {
     let group = case.group;
     let Some(consumers) = &group.consumers.value else { return Verdict::NotEnoughData };
-    // before 7.2 idle counts from the last success, so that a quiet stream makes everybody look left over (docs/server-facts.md 13.2)
+    // before 7.2 idle counts from the last success, so in a quiet stream everybody looks left over (docs/server-facts.md 13.2)
     if !case.idle_is_attempt {
         return Verdict::Ok;
     }
@@ -26,7 +26,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
         .iter()
         .filter(|one| one.pending == 0 && idle_now(group, one.idle_ms, case.now.mono) > LEFT_OVER_MS)
         .count();
-    // 7.2 cannot tell a reader that blocks for ever from one that is gone, unless others are seen
+    // even 7.2 cannot distinguish a reader that blocks forever from one that is gone, so a few names are not enough
     let floor = if case.fired(ABOUT) { STILL_LEFT_OVER } else { LEFT_OVER };
     if left < floor {
         return Verdict::Ok;

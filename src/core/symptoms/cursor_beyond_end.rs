@@ -1,4 +1,4 @@
-//! The cursor lies beyond every id the stream ever gave out: what is added below it will never be delivered.
+//! The cursor lies after every id that the stream ever generated: entries added below it will never be delivered.
 
 use super::{About, Argv, Case, Level, Verdict};
 

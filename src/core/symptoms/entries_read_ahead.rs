@@ -1,5 +1,5 @@
-//! The counters say that a group read more than was ever added: such a data set does not load on Redis 8.10
-//! (docs/server-facts.md 5.3).
+//! By the counters, a group read more entries than were ever added. Such a data set does not load on Redis 8.10 (docs/server-facts.md
+//! 5.3).
 
 use super::{About, Argv, Case, Level, Verdict};
 
@@ -14,7 +14,7 @@ pub(super) const ABOUT: About = About {
 pub(super) fn judge(case: &Case) -> Verdict {
     let added = case.stream.facts.value.as_ref().and_then(|facts| facts.entries_added.value());
     match (case.group.facts.entries_read.value(), added) {
-        // between two moments the stream may have grown; what was found at one moment stands until the next
+        // read at two moments, the stream may have grown in between; what was found at one moment stands until the next
         (Some(_), Some(_)) if case.stream.skewed && !case.fired(ABOUT) => Verdict::NotEnoughData,
         (Some(read), Some(added)) if read > added => {
             let text = format!(

@@ -11,11 +11,11 @@ pub(super) const ABOUT: About = About {
     remedy: "add consumers or read larger batches; see whether one consumer does all the work",
 };
 
-/// A batchy group swings for some seconds: no verdict on less than this, in milliseconds.
+/// A group that reads in batches swings for some seconds: no verdict on a shorter time, in milliseconds.
 const SPAN_MS: u64 = 8_000;
-/// Growth below which nothing is said: quiet groups stay quiet.
+/// No finding below this growth, so that quiet groups stay quiet.
 const FLOOR: i64 = 20;
-/// Before so many milliseconds a swing or a burst looks like a trend: the lag must go up at most steps.
+/// Over a shorter time, in milliseconds, a swing or a burst looks like a trend: the lag must then go up at most steps.
 const SWING_MS: u64 = 25_000;
 
 pub(super) fn judge(case: &Case) -> Verdict {
@@ -28,14 +28,14 @@ pub(super) fn judge(case: &Case) -> Verdict {
     }
     let known: Vec<Point> = group.history.window(WINDOW_MS).filter(|point| point.lag.is_some()).collect();
     let quarter = known.len() / 4;
-    // an unknown lag grows nowhere (docs/server-facts.md 13.4)
+    // an unknown lag cannot be compared (docs/server-facts.md 13.4): only proven growth counts
     if quarter == 0 || known.len() * 5 < group.history.window(WINDOW_MS).count() * 4 {
         return proven(case).map_or(Verdict::NotEnoughData, |finding| Verdict::Found(vec![finding]));
     }
     let mean = |points: &[Point]| total(points.iter().filter_map(|point| point.lag)) / points.len().max(1) as i64;
     let (before, after) = (mean(&known[..quarter]), mean(&known[known.len() - quarter..]));
     let growth = after.saturating_sub(before);
-    // once said, it is taken back only when the lag no longer grows at all
+    // once fired, the finding stays until the lag no longer grows at all
     let floor = if case.fired(ABOUT) { 0 } else { FLOOR.max(before / 20) };
     if growth <= floor || !case.fired(ABOUT) && swings(case, &known, growth) {
         return Verdict::Ok;
@@ -43,7 +43,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
     let (first, last) = (known[0], known[known.len() - 1]);
     let span = last.at.since(first.at);
     let rates = group.history.rates(WINDOW_MS);
-    // nothing came in: whatever made the lag grow, it was not that
+    // nothing was added, so the growth of the lag has another reason
     if rates.added.is_some_and(|added| added <= 0.0) {
         return Verdict::Ok;
     }
@@ -82,7 +82,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
         .into()
 }
 
-/// Whether the lag goes up and down by more than it grew: a group that reads in batches, not one that falls behind.
+/// Whether the lag goes up and down by more than it grew: then the group reads in batches and does not fall behind.
 fn swings(case: &Case, known: &[Point], growth: i64) -> bool {
     let lags: Vec<i64> = known.iter().filter_map(|point| point.lag).collect();
     if case.group.history.span_ms(WINDOW_MS) < SWING_MS {
@@ -95,8 +95,8 @@ fn swings(case: &Case, known: &[Point], growth: i64) -> bool {
     growth <= spread
 }
 
-/// Where the lag is known within bounds only, as of a group that began at `$`: it grew if the least it can be now is more than the
-/// most it could be then. While the cursor stands still it grows at least as much as the stream does, trimming or not.
+/// A finding where the lag is known only within bounds, as for a group created at `$`. It grew if its lower bound now is above its upper
+/// bound then. While the cursor stands still, it grows at least as much as the stream does, with or without trimming.
 fn proven(case: &Case) -> Option<Finding> {
     let group = case.group;
     let mut window = group.history.window(WINDOW_MS);

@@ -1,8 +1,7 @@
-//! What a check says: a level, a sentence, the numbers behind it, a first command.
+//! The result of a check: a level, a sentence, the numbers behind it, a first command.
 
 use crate::core::{command::Argv, name::Name};
 
-/// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// Worth knowing; nothing is wrong.
@@ -24,23 +23,23 @@ impl Level {
     }
 }
 
-/// What a check is about, the same for all that it finds: its row in docs/symptoms.md.
+/// What a check is about, independent of a single finding: its row in docs/symptoms.md.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct About {
     /// Stable id, as in `holder-gone`.
     pub id: &'static str,
-    /// Levels it can have, from mild to bad.
+    /// The levels it can have, from mild to bad.
     pub levels: &'static [Level],
-    /// What it says, without names and numbers.
+    /// What it reports, without names and numbers.
     pub says: &'static str,
-    /// What usually causes it; a finding may name a more certain one.
+    /// The usual cause; a finding may name a more specific one.
     pub cause: &'static str,
-    /// What can be done; a finding may name something more fitting.
+    /// What can be done; a finding may name something more specific.
     pub remedy: &'static str,
 }
 
 impl About {
-    /// A finding of this check, with its usual cause and remedy, and the first command to look with.
+    /// A finding of this check with its usual cause and remedy, and a first command to look closer.
     pub fn finding(&self, level: Level, text: impl Into<String>, check: Argv) -> Finding {
         Finding {
             id: self.id,
@@ -55,42 +54,39 @@ impl About {
     }
 }
 
-/// Something a check found.
+/// Something that a check found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// The check's id.
     pub id: &'static str,
     pub level: Level,
-    /// The consumer it is about, if it is about one.
     pub consumer: Option<Name>,
-    /// What a person would say.
+    /// The finding as a sentence.
     pub text: String,
     /// The numbers behind it, with units in their names.
     pub evidence: Vec<(&'static str, i64)>,
-    /// What usually causes it.
+    /// The likely cause.
     pub cause: &'static str,
-    /// The first command to look with; it only reads.
+    /// A first command to look closer; it only reads.
     pub check: Argv,
     /// What can be done.
     pub remedy: &'static str,
 }
 
 impl Finding {
-    /// The consumer it is about.
     #[must_use]
     pub fn about(mut self, consumer: Option<Name>) -> Self {
         self.consumer = consumer;
         self
     }
 
-    /// A number behind it.
+    /// Adds a number behind the finding.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: i64) -> Self {
         self.evidence.push((name, value));
         self
     }
 
-    /// A number behind it, where it is known.
+    /// Adds a number behind the finding, if it is known.
     #[must_use]
     pub fn with_known(mut self, name: &'static str, value: Option<i64>) -> Self {
         self.evidence.extend(value.map(|value| (name, value)));
@@ -98,12 +94,12 @@ impl Finding {
     }
 }
 
-/// What a check says.
+/// The result of a check.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
     /// Nothing wrong.
     Ok,
-    /// It cannot tell so far.
+    /// It cannot decide yet.
     NotEnoughData,
     /// It fired.
     Found(Vec<Finding>),
@@ -115,7 +111,7 @@ impl From<Finding> for Verdict {
     }
 }
 
-/// A number that makes a check fire, and the lower one down to which it stays, so that nothing flickers between two ticks.
+/// A number that makes a check fire, and the lower one down to which it stays fired, so that nothing flickers between two ticks.
 #[derive(Clone, Copy, Debug)]
 pub struct Threshold<T> {
     pub fires: T,
@@ -123,20 +119,19 @@ pub struct Threshold<T> {
 }
 
 impl<T: Copy> Threshold<T> {
-    /// The number that counts now.
+    /// The number to compare with.
     pub fn at(&self, fired: bool) -> T {
         if fired { self.stays } else { self.fires }
     }
 }
 
-/// What all checks say of one group.
+/// The results of all checks of one group.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Judgement {
-    /// What fired, worst first.
     pub findings: Vec<Finding>,
-    /// Ids that are quiet.
+    /// Ids of checks that found nothing.
     pub quiet: Vec<&'static str>,
-    /// Ids that cannot tell so far.
+    /// Ids of checks that cannot decide yet.
     pub waiting: Vec<&'static str>,
 }
 

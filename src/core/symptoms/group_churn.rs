@@ -1,5 +1,5 @@
-//! Groups pile up that nobody reads: one for each pod or deployment, and nobody destroys them. Decided by counts; a group counts
-//! when the server knows no consumer of it, or when entries wait in it and nobody could have left them there for so long.
+//! Groups that nobody reads pile up: one for each pod or deployment, and nobody destroys them. The check counts groups. A group counts if
+//! the server knows no consumer of it, or if entries have waited in it for longer than a reader would leave them.
 
 use super::{About, Argv, Finding, LEFT_OVER_MS, Level, StreamCase, idle_now};
 use crate::core::{known::Known, model::ConsumerFacts, store::GroupState};
@@ -12,11 +12,11 @@ pub(super) const ABOUT: About = About {
     remedy: "give groups stable names, or read without a group (XREAD) where each reader wants all; destroy the groups that are left over",
 };
 
-/// Fewer groups that nobody reads are nobody's concern,
+/// Fewer groups that nobody reads do not matter.
 const UNREAD: usize = 10;
-/// and once it was said, it is said until there are only so many.
+/// Once fired, the finding stays down to this many.
 const STILL_UNREAD: usize = 5;
-/// A reader takes what waits within this time, in milliseconds.
+/// A reader takes waiting entries within this time, in milliseconds.
 const READ_WITHIN_MS: i64 = 3_600_000;
 
 pub(super) fn judge(case: &StreamCase) -> Option<Finding> {
@@ -53,17 +53,17 @@ fn is_left(case: &StreamCase, group: &GroupState) -> bool {
     let idle_at_least = |ms: i64, one: &ConsumerFacts| idle_now(group, one.idle_ms, case.now.mono) > ms;
     let all =
         |ms: i64| group.consumers.value.as_ref().is_some_and(|list| list.iter().all(|one| idle_at_least(ms, one)));
-    // where idle counts attempts (7.2+), a day without one says it; before, only what waits tells a reader from none
+    // where idle counts attempts (7.2+), a day without an attempt is enough; before 7.2, only waiting entries show that nobody reads
     let attempts = group.consumers().iter().all(|one| matches!(one.inactive_ms, Known::Is(_)));
     let waits =
         group.lag.value.is_some_and(|waiting| waiting > 0) && group.lag.kind != crate::core::lag::LagKind::AtMost;
     attempts && all(LEFT_OVER_MS) || waits && (all(READ_WITHIN_MS) || waited_ms(case, group) > READ_WITHIN_MS)
 }
 
-/// How long the oldest entry that waits has waited at least, by the times in the ids and the server's clock; 0 where ids are no times.
+/// How long the oldest waiting entry has waited at least, by the times in the ids and the server's clock; 0 if ids are not times.
 fn waited_ms(case: &StreamCase, group: &GroupState) -> i64 {
     let Some(facts) = &case.stream.facts.value else { return 0 };
-    // of what waits only the last entry is known, and the first where all of them wait
+    // of the waiting entries we know only the last, and the first if all entries wait
     let oldest = if facts.first.is_some_and(|first| group.facts.cursor < first) { facts.first } else { facts.last };
     let added = oldest.and_then(|id| id.plausible_ms(case.server_ms));
     added.map_or(0, |added| case.server_ms.saturating_sub(added))

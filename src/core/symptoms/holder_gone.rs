@@ -1,5 +1,5 @@
-//! A consumer that was not seen for long holds entries, and nobody takes them over. Says "not seen", never "dead": a long
-//! job looks the same (docs/server-facts.md 13.7), and a quiet poller holds no entries, so it is not meant (13.2).
+//! A consumer that was not seen for long holds entries, and nobody claims them. The finding says "not seen", never "dead": a long job
+//! looks the same (docs/server-facts.md 13.7). A quiet poller holds no entries, so it is not reported (13.2).
 
 use super::{About, Argv, Case, Level, Verdict, entries, idle_now};
 use crate::core::{
@@ -15,9 +15,9 @@ pub(super) const ABOUT: About = About {
     remedy: "make sure that it is really gone, then let a living consumer claim its entries (XAUTOCLAIM)",
 };
 
-/// Holders named one by one; the rest is counted.
+/// Most holders to name one by one; the rest is counted.
 const NAMED: usize = 10;
-/// So many times the threshold makes it critical.
+/// It is critical from this many times the threshold on.
 const CRITICAL_TIMES: i64 = 10;
 
 pub(super) fn judge(case: &Case) -> Verdict {
@@ -27,7 +27,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
     }
     let Some(consumers) = &group.consumers.value else { return Verdict::NotEnoughData };
     let limit = case.gone_after_ms();
-    // whoever was seen or not so long ago may have been back meanwhile
+    // the list is old: a consumer may have been back since, or may have gone
     if case.now.mono.since(group.consumers.at) as i64 > limit.max(LEAST_GONE_MS) {
         return Verdict::NotEnoughData;
     }
@@ -37,7 +37,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
         .map(|consumer| (consumer, idle_now(group, consumer.idle_ms, case.now.mono)))
         .filter(|(_, idle)| *idle > limit.max(LEAST_GONE_MS))
         .filter_map(|(consumer, idle)| {
-            // a consumer that was not seen got nothing since then, so what it holds is at least as old
+            // a consumer that was not seen got no entries since, so its entries are at least as old
             let known = group.held_of_census(&consumer.name).map(|held| case.now.mono.0 as i64 - held.oldest.since);
             let oldest = match group.pel.oldest_idle_of(&consumer.name) {
                 Extreme::Exact(Some((ms, _))) | Extreme::AtLeast(ms, _) => {
@@ -67,13 +67,13 @@ pub(super) fn judge(case: &Case) -> Verdict {
             if for_long == pending_for { String::new() } else { format!(", the oldest pending for {pending_for}") };
         let text =
             format!("{} holds {}, {seen} for {for_long}{and_oldest}; {rest}", consumer.name, entries(consumer.pending));
-        // the worst one speaks for those that find no place
+        // the worst holder also speaks for those that are not listed
         let text = match (index, unnamed) {
             (0, 1) => format!("{text}; 1 more than the {NAMED} named here is gone"),
             (0, 2..) => format!("{text}; {unnamed} more than the {NAMED} named here are gone"),
             _ => text,
         };
-        // an open connection of that name tells that a long job may be running; its absence proves nothing (docs/server-facts.md 13.7)
+        // an open connection with that name suggests a long job; the absence of one proves nothing (docs/server-facts.md 13.7)
         let connected = case.client_names.is_some_and(|names| names.contains(&consumer.name));
         let text = if connected {
             format!("{text}; a connection named {} is open: it may be at work", consumer.name)

@@ -3,11 +3,11 @@
 use super::{About, Argv, Case, Level, Threshold, Verdict, idle_now};
 use crate::core::model::total;
 
-/// Entries pending.
+/// Least number of pending entries.
 const FLOOR: Threshold<i64> = Threshold { fires: 100, stays: 50 };
 /// Share of one consumer, in percent.
 const SHARE: Threshold<i64> = Threshold { fires: 80, stays: 60 };
-/// Two consumers are never even.
+/// Least number of consumers: two never have equal shares.
 const CONSUMERS: usize = 3;
 
 pub(super) const ABOUT: About = About {
@@ -30,7 +30,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
     else {
         return Verdict::Ok;
     };
-    // one that is not seen any more has a symptom of its own
+    // a consumer that is not seen any more has a symptom of its own
     let alive = idle_now(group, hot.idle_ms, case.now.mono) <= case.gone_after_ms();
     if !alive || hot.pending.saturating_mul(100) < total.saturating_mul(share) {
         return Verdict::Ok;

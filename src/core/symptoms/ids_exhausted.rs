@@ -1,5 +1,5 @@
-//! The last id given out is the largest possible, or close to it: XADD fails, or soon will. An id can be given by hand or set with
-//! XSETID, and never goes back.
+//! The last generated id is the largest possible, or close to it: XADD fails, or soon will. Such an id was given by hand or set with
+//! XSETID, and it never goes back.
 
 use super::{About, Argv, Finding, Level, StreamCase};
 use crate::core::id::EntryId;
@@ -12,10 +12,10 @@ pub(super) const ABOUT: About = About {
     remedy: "copy what is needed to a new stream, delete this one, create its groups again, and let the server choose the ids",
 };
 
-/// A busy stream takes so many in minutes.
+/// A busy stream uses this many ids within minutes.
 const FEW: u128 = 1_000_000;
 
-/// How many ids are larger.
+/// How many larger ids there are.
 fn left(id: EntryId) -> u128 {
     let number = |id: EntryId| u128::from(id.ms) << 64 | u128::from(id.seq);
     number(EntryId::MAX) - number(id)
@@ -24,7 +24,7 @@ fn left(id: EntryId) -> u128 {
 pub(super) fn judge(case: &StreamCase) -> Option<Finding> {
     let stream = case.stream;
     let last = stream.facts.value.as_ref().filter(|_| stream.is_ok())?.last_generated;
-    // past the last millisecond only the second half can still count
+    // in the last millisecond only the second half can still grow
     if last.ms < u64::MAX {
         return None;
     }

@@ -1,6 +1,6 @@
 //! Small pure checks over what is known, one file each: the rule, the sentence with the numbers it used, the likely cause, a first
-//! command to run, what can be done, and the row of docs/symptoms.md. To add one: its file, a `mod` line, a row of the table below,
-//! and a scenario that fires and one that only comes near (tests/offline/scenarios).
+//! command to run, what can be done, and the row of docs/symptoms.md. To add a check: its file, a `mod` line, a row in the table below,
+//! and two scenarios, one that fires and one that only comes near (tests/offline/scenarios).
 
 mod claim_ping_pong;
 mod consumer_churn;
@@ -45,15 +45,15 @@ pub use verdicts::Verdicts;
 struct Case<'a> {
     stream: &'a StreamState,
     group: &'a GroupState,
-    /// Entries pending by the server's count, which is known: no check is asked where it cannot be true.
+    /// Entries pending by the server's count. It is known: no check runs where that count cannot be true.
     pending: i64,
     now: Now,
     settings: &'a Settings,
-    /// Names of open connections, where they were asked for.
+    /// Names of open connections, if they were asked for.
     client_names: Option<&'a BTreeSet<Name>>,
-    /// Whether `idle` of a consumer counts from its last attempt (7.2+) rather than its last success.
+    /// Whether a consumer's `idle` counts from its last attempt (7.2+) and not from its last success.
     idle_is_attempt: bool,
-    /// Checks that fired the last time.
+    /// Checks that fired last time.
     fired: &'a BTreeSet<&'static str>,
 }
 
@@ -77,7 +77,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// The number that counts now: while a check fires, a lower one keeps it so.
+    /// The number to compare with: a check that fired stays down to a lower one.
     fn threshold<T: Copy>(&self, about: About, threshold: Threshold<T>) -> T {
         threshold.at(self.fired(about))
     }
@@ -86,7 +86,7 @@ impl<'a> Case<'a> {
         self.fired.contains(about.id)
     }
 
-    /// How long a consumer counts as seen, in milliseconds.
+    /// How long a consumer may be unseen before it counts as gone, in milliseconds.
     fn gone_after_ms(&self) -> i64 {
         self.group.gone_after_ms(self.settings)
     }
@@ -157,7 +157,6 @@ pub fn all() -> impl Iterator<Item = About> {
     CHECKS.iter().map(|check| check.about).chain(STREAM_CHECKS.iter().map(|check| check.about))
 }
 
-/// Their ids.
 pub fn ids() -> impl Iterator<Item = &'static str> {
     all().map(|about| about.id)
 }
@@ -188,21 +187,21 @@ fn judge(case: &Case) -> Judgement {
     judgement
 }
 
-/// A consumer or group not seen for this long is left over, in milliseconds.
+/// A consumer or group that was not seen for this long is left over, in milliseconds.
 const LEFT_OVER_MS: i64 = 86_400_000;
 
-/// Trends are judged over this many milliseconds.
+/// Trends are judged over this window, in milliseconds.
 const WINDOW_MS: u64 = 60_000;
-/// No trend is judged on less than this.
+/// No trend is judged over a shorter time, in milliseconds.
 const SPAN_MS: u64 = 5_000;
-/// Nor on fewer points.
+/// No trend is judged on fewer points.
 const POINTS: usize = 5;
 
 fn enough(group: &GroupState) -> bool {
     group.history.span_ms(WINDOW_MS) >= SPAN_MS && group.history.count(WINDOW_MS) >= POINTS
 }
 
-/// Idle time of a consumer now, in milliseconds.
+/// A consumer's idle time at `now`, in milliseconds.
 fn idle_now(group: &GroupState, idle_ms: i64, now: Mono) -> i64 {
     group.aged_ms(idle_ms, group.consumers.at, now)
 }

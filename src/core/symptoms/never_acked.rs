@@ -1,4 +1,4 @@
-//! Entries go out and hardly any come back: pending only grows while the lag is low and the holder lives.
+//! Entries are delivered and hardly any are acknowledged: pending only grows while the lag is low and the holder is alive.
 
 use super::{About, Argv, Case, Level, Threshold, Verdict, WINDOW_MS, enough, entries, idle_now};
 use crate::core::time::age_words;
@@ -13,15 +13,15 @@ pub(super) const ABOUT: About = About {
 
 /// Growth of pending over the window.
 const FLOOR: Threshold<i64> = Threshold { fires: 10, stays: 3 };
-/// No verdict on less than this, in milliseconds: whoever acknowledges in batches lets pending grow for some seconds.
+/// No verdict over a shorter time, in milliseconds: with acknowledgement in batches, pending grows for some seconds.
 const SPAN_MS: u64 = 7_000;
 /// Share of the deliveries that stays pending.
 const SHARE: Threshold<f64> = Threshold { fires: 0.2, stays: 0.1 };
-/// Over less than this, in milliseconds, a batch that is yet to be acknowledged looks like a leak: nearly nothing may come back,
+/// Over a shorter time, in milliseconds, a batch that will be acknowledged looks like a leak, so the check is stricter.
 const SHORT_MS: u64 = 25_000;
-/// so that this share stays pending, and no step goes down.
+/// The stricter check: this share stays pending, and pending never goes down.
 const NEARLY_ALL: f64 = 0.8;
-/// One step in this many may go down.
+/// At most one step in this many may go down.
 const DIPS: Threshold<usize> = Threshold { fires: 5, stays: 3 };
 
 pub(super) fn judge(case: &Case) -> Verdict {
@@ -40,10 +40,10 @@ pub(super) fn judge(case: &Case) -> Verdict {
     };
     let (Some(before), Some(pending)) = (first.pending, last.pending) else { return Verdict::NotEnoughData };
     let growth = pending.saturating_sub(before);
-    // a healthy group breathes: what goes out comes back within a few ticks
+    // in a healthy group pending goes up and down: deliveries are acknowledged within a few ticks
     let dips = window.clone().zip(window.clone().skip(1)).filter(|(a, b)| b.pending < a.pending).count();
     let steps = window.clone().count().saturating_sub(1);
-    // what is acknowledged in batches comes down to the same low each time: the lows must rise, too
+    // with acknowledgement in batches, pending returns to the same low each time: so the lows must rise, too
     let middle = first.at.0 + last.at.since(first.at) / 2;
     let low = |late: bool| window.clone().filter(|p| (p.at.0 > middle) == late).filter_map(|p| p.pending).min();
     let risen = low(true).zip(low(false)).map_or(0, |(late, early)| late.saturating_sub(early)).saturating_mul(2);
@@ -57,7 +57,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
         return Verdict::Ok;
     }
     let limit = case.gone_after_ms();
-    // the one whose own pending is largest among those alive: a holder that is gone has its own symptom
+    // among the consumers that are alive, the one that holds most; a holder that is gone has its own symptom
     let holder = group
         .consumers()
         .iter()

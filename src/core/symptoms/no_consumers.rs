@@ -1,4 +1,4 @@
-//! Entries wait, and the server knows nobody who could read them.
+//! Entries wait, and the group has no consumer who could read them.
 
 use super::{About, Argv, Case, Level, Verdict};
 use crate::core::known::Known;

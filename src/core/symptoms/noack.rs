@@ -1,9 +1,8 @@
-//! A group that is given entries while nothing is ever pending and none of its consumers counts as having got one: it is read
-//! with NOACK. Worth knowing, since a crash then loses what was in hand, and "acked" says nothing.
+//! A group receives entries, but nothing is ever pending, and none of its consumers counts as having received one: it is read with NOACK.
+//! That matters because a crash then loses the entries in hand, and "acked" means nothing.
 //!
-//! The sign is `inactive` of -1 ("never got an entry"), which the server does not touch on a read with NOACK (7.2+,
-//! docs/server-facts.md 6).
-//! Before 7.2 a NOACK reader cannot be told from one that acknowledges quickly, so nothing is said.
+//! The sign is `inactive` of -1 ("never got an entry"), which the server does not change on a read with NOACK (7.2+, docs/server-facts.md
+//! 6). Before 7.2 a reader with NOACK looks like one that acknowledges quickly, so nothing is reported.
 
 use super::{About, Argv, Case, Level, Verdict, entries, idle_now};
 use crate::core::known::Known;
@@ -28,7 +27,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
         return Verdict::Ok;
     }
     let window = || group.history.points();
-    // somebody reads while we look
+    // somebody reads while we watch
     let moved = window().all(|point| point.pending == Some(0))
         && window().next().is_some_and(|first| first.cursor < group.facts.cursor);
     let read = group.facts.entries_read.value().filter(|read| *read > 0);

@@ -1,4 +1,4 @@
-//! Pending entries whose payload was trimmed or deleted: no consumer can ever handle them.
+//! Pending entries without payload, because it was trimmed or deleted: no consumer can ever handle them.
 
 use super::{About, Argv, Case, Level, Verdict, entries};
 

@@ -1,13 +1,13 @@
-//! The same entries are delivered over and over: their handler fails each time before it acknowledges.
+//! The same entries are delivered again and again: their handler fails each time before it acknowledges.
 
 use super::{About, Argv, Case, Level, Verdict, entries};
 use crate::core::model::{FATAL_DELIVERIES, PendingRow};
 
-/// Deliveries from which on an entry is named.
+/// An entry is named from this many deliveries on.
 const THRESHOLD: i64 = 5;
-/// Deliveries that make it critical.
+/// It is critical from this many deliveries on.
 const CRITICAL: i64 = 100;
-/// Entries written out.
+/// Most entries to name.
 const NAMED: usize = 5;
 
 pub(super) const ABOUT: About = About {
@@ -23,7 +23,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
     if !group.pel.is_fetched() {
         return if case.pending > 0 { Verdict::NotEnoughData } else { Verdict::Ok };
     }
-    // what has no payload any more cannot be handled by anybody: payload-gone says so
+    // an entry without payload cannot be handled by anybody: payload-gone reports it
     let mut rows: Vec<&PendingRow> = group
         .pel
         .rows

@@ -2,7 +2,7 @@
 
 use super::{About, Argv, Case, Level, Threshold, Verdict, WINDOW_MS, enough, entries};
 
-/// A consumer seen within this many milliseconds is at work. It may ask in a slow rhythm, so that more is allowed once it fired.
+/// A consumer seen within this many milliseconds is active. It may ask at long intervals, so the limit is higher once the check fired.
 const AT_WORK_MS: Threshold<i64> = Threshold { fires: 5_000, stays: 20_000 };
 
 pub(super) const ABOUT: About = About {
@@ -20,7 +20,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
     let (Some(consumers), true) = (&group.consumers.value, enough(group)) else { return Verdict::NotEnoughData };
     let still =
         group.history.window(WINDOW_MS).all(|point| point.cursor == group.facts.cursor && point.pending == Some(0));
-    // an empty read with > cannot be what refreshed it: entries wait
+    // entries wait, so it cannot be an empty read with > that made it look active
     let at_work = case.threshold(ABOUT, AT_WORK_MS);
     let seen_ago = |idle_ms: i64| idle_ms.saturating_add(case.now.mono.since(group.consumers.at) as i64);
     let busy = consumers

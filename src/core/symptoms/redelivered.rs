@@ -1,5 +1,5 @@
-//! Entries are delivered again or change hands while somebody may still be at work on them. Those that go back and forth between the
-//! same consumers are told by `claim-ping-pong`; a consumer that gets its own entries again is told here, with its name.
+//! Entries are delivered again or change hands while somebody may still be working on them. `claim-ping-pong` reports entries that go
+//! back and forth between the same consumers; a consumer that gets its own entries again is reported here, by name.
 
 use super::{About, Argv, Case, Level, Verdict, WINDOW_MS, claim_ping_pong, enough, entries};
 use crate::core::time::age_words;
@@ -13,7 +13,7 @@ pub(super) const ABOUT: About = About {
     remedy: "raise the min-idle of the claims above the slowest normal handling, and make the handling idempotent",
 };
 
-/// Fewer redeliveries over the window are a normal reclaim.
+/// Fewer redeliveries within the window are a normal reclaim.
 const FLOOR: usize = 3;
 
 pub(super) fn judge(case: &Case) -> Verdict {
@@ -35,7 +35,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
     }
     let again = times.values().filter(|times| **times > 1).count() as i64;
     let Some((worst, worst_times)) = times.iter().max_by_key(|(_, times)| **times) else { return Verdict::Ok };
-    // once said, it is taken back when a window passed without any
+    // once fired, the finding stays until a whole window passed without a redelivery
     if recent.len() < FLOOR && *worst_times < 2 && !case.fired(ABOUT) {
         return Verdict::Ok;
     }
@@ -54,7 +54,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
         }
         _ => String::new(),
     };
-    // the same one each time: it reads its own history again, nobody claims
+    // always the same consumer: it reads its own history again, nobody claims
     let own = recent[0].to.clone().filter(|own| moved == 0 && recent.iter().all(|seen| seen.to.as_ref() == Some(own)));
     let to = match &own {
         Some(own) => format!("each time to {own}, which holds them already"),

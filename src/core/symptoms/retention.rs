@@ -12,12 +12,12 @@ pub(super) const ABOUT: About = About {
     remedy: "nothing, if it is meant as a log; else trim by MAXLEN or MINID",
 };
 
-/// Streams shorter than this are not worth a word.
+/// Shorter streams are not worth a finding.
 const FLOOR: i64 = 1000;
-/// Once it was said, a busy stream may have one entry in so many under way.
+/// Once fired, one entry in this many may be waiting or pending, as in a busy stream.
 const UNDER_WAY: i64 = 20;
 
-/// The most that a group still has to do.
+/// The most that a group still has to do; `None` if not known.
 fn to_do(group: &GroupState, last: EntryId) -> Option<i64> {
     let waiting = match group.lag.kind {
         _ if group.facts.cursor >= last => Some(0),
@@ -30,7 +30,7 @@ fn to_do(group: &GroupState, last: EntryId) -> Option<i64> {
 pub(super) fn judge(case: &StreamCase) -> Option<Finding> {
     let stream = case.stream;
     let facts = stream.facts.value.as_ref().filter(|facts| stream.is_ok() && facts.length >= FLOOR)?;
-    // what somebody trims is not kept because nobody does; deletes by hand are no trimming
+    // if somebody trims the stream, this is not the case; deletes by hand do not count as trimming
     let removed = facts.entries_added.value().map_or(0, |added| added.saturating_sub(facts.length));
     let trimmed = removed > 0 && (facts.max_deleted == Known::Is(EntryId::MIN) || removed >= facts.length / 10);
     if stream.groups.is_empty() || trimmed || stream.trims.pace(case.now.mono).is_some() {

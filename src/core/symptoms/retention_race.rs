@@ -1,5 +1,5 @@
-//! Trimming comes closer to what a group has not finished: at the present rates the oldest pending entry, or what waits behind the
-//! cursor, is removed in some minutes. It is told while there is time; afterwards it is `payload-gone` or `trimmed-unread`.
+//! Trimming approaches what a group has not finished: at the present rates the oldest pending entry, or the unread entries after the
+//! cursor, will be removed within minutes. This check warns while there is time; afterwards it is `payload-gone` or `trimmed-unread`.
 
 use super::{About, Argv, Case, Level, Threshold, Verdict, WINDOW_MS, enough};
 use crate::core::{id::EntryId, store::Pace, time::age_words};
@@ -14,19 +14,19 @@ pub(super) const ABOUT: About = About {
 
 /// Time left, in milliseconds.
 const SOON_MS: Threshold<f64> = Threshold { fires: 600_000.0, stays: 1_200_000.0 };
-/// Then it needs somebody now.
+/// With less time left than this, in milliseconds, it is critical.
 const NOW_MS: i64 = 60_000;
-/// Entries in hand for less are being worked on, in milliseconds.
+/// Entries pending for less than this, in milliseconds, are being worked on.
 const IN_HAND_MS: i64 = 5_000;
-/// The first entry moves so much faster than the cursor before it is called a race.
+/// It is a race only if the first entry moves this many times faster than the cursor.
 const FASTER: f64 = 1.1;
 
-/// What trimming comes closer to.
+/// What trimming approaches.
 struct Target {
     id: EntryId,
-    /// How fast it moves away, in the unit of the first half of ids a millisecond.
+    /// How fast it moves away from the trimming, in the unit of the first half of ids per millisecond.
     speed: f64,
-    /// What it is, in words.
+    /// As words for a sentence.
     what: String,
     is_pending: bool,
 }
@@ -44,7 +44,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
     }
     let Some(pace) = stream.trims.pace(case.now.mono) else { return Verdict::Ok };
     let fired = case.fired(ABOUT);
-    // what is nearer to the end than to the beginning has most of its time before it
+    // a target in the newer half of the stream has most of its time before it
     let nearer = if fired { 2.0 } else { 1.0 };
     let worst = [pending(case), cursor(case)]
         .into_iter()
@@ -83,7 +83,7 @@ fn sentence(pace: &Pace, target: &Target, first: EntryId, left_ms: i64) -> Strin
     format!("{} will be trimmed {time} at the present rates: the stream begins at {first}{rate}", target.what)
 }
 
-/// The pending entry with the smallest id, unless it is just being worked on.
+/// The pending entry with the smallest id, unless somebody has just begun to work on it.
 fn pending(case: &Case) -> Option<Target> {
     let group = case.group;
     let row = group.pel.rows.first().filter(|row| !group.pel.is_stale() && group.pel.known_to() >= row.id)?;
@@ -99,7 +99,7 @@ fn pending(case: &Case) -> Option<Target> {
     })
 }
 
-/// The cursor, where entries wait behind it.
+/// The cursor, if entries wait after it.
 fn cursor(case: &Case) -> Option<Target> {
     let group = case.group;
     let waits = group.lag.exact() != Some(0) && !group.lag.beyond_end;
@@ -114,7 +114,7 @@ fn cursor(case: &Case) -> Option<Target> {
     })
 }
 
-/// How far the second id lies after the first, by their first halves: a scale that need not be time.
+/// The distance from the first id to the second, by their first halves: a scale that need not be time.
 fn apart(from: EntryId, to: EntryId) -> f64 {
     to.ms.saturating_sub(from.ms) as f64
 }

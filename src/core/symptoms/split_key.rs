@@ -1,6 +1,6 @@
-//! Two keys of nearly the same name: one gets entries and has no group, the other has groups and gets no entry. Perhaps producer
-//! and consumer spell the key differently, as with a prefix that is added twice or on one side only
-//! (docs/server-facts.md 13.3). A question and no more, so it is information, said of both streams.
+//! Two keys with nearly the same name: one gets entries and has no group, the other has groups and gets no entry. Perhaps producer and
+//! consumer spell the key differently, for example with a prefix that is added twice or on one side only (docs/server-facts.md 13.3).
+//! This is only a question, so it is information, and it is reported for both streams.
 
 use super::{About, Argv, Finding, Level, StreamCase, entries};
 use crate::core::{known::Known, name::Name, store::StreamState};
@@ -13,7 +13,7 @@ pub(super) const ABOUT: About = About {
     remedy: "ask whether both were meant to be one stream; if so, mend the name and delete the stray key",
 };
 
-/// Pairs looked at, at most: a database full of streams that nobody reads must not cost a tick.
+/// Most pairs to compare: a database full of streams that nobody reads must not slow down a tick.
 const MOST: usize = 64;
 
 /// A stream that may be one half of such a pair.
@@ -36,12 +36,12 @@ pub(super) struct Halves {
 }
 
 impl Halves {
-    /// Sorts the streams.
+    /// Sorts the streams into the two kinds.
     pub(super) fn of<'a>(streams: impl Iterator<Item = &'a StreamState> + Clone) -> Self {
         let readable = streams.filter(|stream| stream.is_ok() && stream.groups_fault.is_none());
         let mut unfed: Vec<Half> =
             readable.clone().filter(|stream| !stream.groups.is_empty()).filter_map(half).collect();
-        // one that never had an entry is the likelier half
+        // a stream that never had an entry is the likelier half
         unfed.sort_by_key(|half| half.last_ms);
         unfed.truncate(MOST);
         if unfed.is_empty() {
@@ -69,13 +69,13 @@ fn bare(key: &Name) -> Vec<u8> {
     key.bytes().iter().filter(|b| !b":_-./{}# ".contains(b)).map(u8::to_ascii_lowercase).collect()
 }
 
-/// Whether the second got nothing since the first began, and the names differ in spelling only.
+/// Whether the second stream got nothing since the first one began, and the names differ only in spelling.
 fn is_pair(unread: &Half, unfed: &Half) -> bool {
     unfed.last_ms.is_none_or(|last| last < unread.first_ms) && is_alike(&unread.bare, &unfed.bare)
 }
 
-/// The same but for case and separators, one the end of the other, or one letter apart. Figures that differ number the parts of one
-/// case.
+/// Whether the names are equal except for case and separators, one is the end of the other, or they differ in one letter. Different
+/// digits do not count: they number the parts of one set.
 fn is_alike(one: &[u8], other: &[u8]) -> bool {
     let (short, long) = if one.len() <= other.len() { (one, other) } else { (other, one) };
     if short.len() < 3 {

@@ -1,6 +1,6 @@
-//! Old pending entries behind fresh ones that are delivered again all the time: a sweep (XAUTOCLAIM from 0-0) that looks at the
-//! first of the list only, or stops at an empty reply, never reaches them (docs/server-facts.md 13.5). Their holder may be
-//! alive, so `holder-gone` says nothing of them; "tail" means the end of the pending list.
+//! Old pending entries lie behind fresh ones that are delivered again all the time. A sweep (XAUTOCLAIM from 0-0) that looks only at the
+//! beginning of the list, or stops at an empty reply, never reaches them (docs/server-facts.md 13.5). Their holder may be alive, so
+//! `holder-gone` does not report them. "Tail" means the end of the pending list.
 
 use super::{About, Argv, Case, Level, Verdict, entries};
 use crate::core::{
@@ -16,9 +16,9 @@ pub(super) const ABOUT: About = About {
     remedy: "go on with the id that XAUTOCLAIM returns until it is 0-0, and find out why the first ones fail each time",
 };
 
-/// XAUTOCLAIM with COUNT 1 looks at this many entries (docs/server-facts.md 4.2): with fewer in front, every sweep gets past them.
+/// XAUTOCLAIM with COUNT 1 looks at this many entries (docs/server-facts.md 4.2): with fewer in front, every sweep reaches the tail.
 const IN_FRONT: usize = 10;
-/// So many times as long as those in front must the tail have waited.
+/// The tail must have waited this many times as long as the entries in front.
 const TIMES: i64 = 10;
 
 pub(super) fn judge(case: &Case) -> Verdict {
@@ -34,7 +34,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
     let rows = &group.pel.rows;
     let front = rows.iter().take_while(|row| idle(row) <= limit).count();
     let (front, tail) = rows.split_at(front);
-    // once said, it stands until a sweep gets past them
+    // once fired, the finding stays until a sweep reaches the tail
     let again = front.iter().filter(|row| row.deliveries > 1 && row.deliveries < FATAL_DELIVERIES);
     let floor = if case.fired(ABOUT) { IN_FRONT / 2 } else { IN_FRONT };
     let freshest = front.iter().map(idle).max().unwrap_or(0);

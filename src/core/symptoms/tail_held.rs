@@ -1,5 +1,5 @@
-//! One group stands far behind while the others are past most of the stream: whatever is trimmed only once every group has read
-//! it is kept for that one group. One sample decides; a group that was forgotten is told from one that is merely slow.
+//! One group is far behind while the others are past most of the stream: if entries are trimmed only after every group has read them,
+//! they are kept for that one group. One sample decides. The check distinguishes a forgotten group from a slow one.
 
 use super::{About, Argv, Case, Level, Threshold, Verdict, entries, idle_now};
 use crate::core::{
@@ -17,18 +17,18 @@ pub(super) const ABOUT: About = About {
     remedy: "start its readers, move its cursor (XGROUP SETID), or destroy the group; only then can the rest be trimmed without a loss",
 };
 
-/// Entries that a group must hold before it is said of one that reads on,
+/// Least number of held entries, if the group still reads.
 const READING_FLOOR: i64 = 1000;
-/// of one that was seen, but not to read,
+/// Least number of held entries, if its consumers were seen, but not to read.
 const FLOOR: i64 = 100;
-/// and of one that nobody reads.
+/// Least number of held entries, if nobody reads the group.
 const FORGOTTEN_FLOOR: i64 = 5;
-/// So much kept for a group that nobody reads costs memory that somebody should look at.
+/// This many entries kept for a group that nobody reads cost memory that somebody should look at.
 const MUCH: i64 = 1000;
 /// Share of the stream, in percent, that must be held.
 const SHARE: Threshold<i64> = Threshold { fires: 50, stays: 30 };
 
-/// The least that can wait: what holds of the group that is behind.
+/// The least that can wait: the bound to use for the group that is behind.
 fn least(lag: &Lag) -> Option<i64> {
     match lag.kind {
         LagKind::Exact | LagKind::Reported | LagKind::AtLeast => lag.value,
@@ -36,7 +36,7 @@ fn least(lag: &Lag) -> Option<i64> {
     }
 }
 
-/// The most that can wait: what holds of those ahead.
+/// The most that can wait: the bound to use for the groups ahead.
 fn most(lag: &Lag) -> Option<i64> {
     match lag.kind {
         LagKind::Exact | LagKind::Reported | LagKind::AtMost => lag.value,
@@ -48,7 +48,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
     let (group, stream) = (case.group, case.stream);
     let (Some(facts), Some(behind)) = (&stream.facts.value, least(&group.lag)) else { return Verdict::Ok };
     let others: Vec<&GroupState> = stream.groups.values().filter(|other| other.name() != group.name()).collect();
-    // those whose lag is at most half of it are past; where most are not, it is no matter of one group
+    // other groups are past the entries if their lag is at most half; if most are not, this is not about one group
     let ahead: Vec<i64> =
         others.iter().filter_map(|other| most(&other.lag)).filter(|waits| *waits <= behind / 2).collect();
     let Some(slowest) = ahead.iter().copied().max().filter(|_| ahead.len() * 2 >= others.len()) else {
@@ -57,7 +57,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
     let held = behind.saturating_sub(slowest);
     let fired = case.fired(ABOUT);
     let share = SHARE.at(fired);
-    // a count that stopped early proves a number, not a share
+    // a count that stopped at its limit proves a number, not a share
     let part = held.saturating_mul(100) >= facts.length.saturating_mul(share)
         || group.lag.kind == LagKind::AtLeast && held >= MUCH / 2;
     let unread = unread_ms(case);
@@ -101,8 +101,8 @@ pub(super) fn judge(case: &Case) -> Verdict {
         .into()
 }
 
-/// How long nobody was seen of a group, in milliseconds, once that is long; 0 where it has no consumers. While entries wait, a
-/// reader would have got some: idle counts on every version (docs/server-facts.md 6).
+/// How long no consumer of the group was seen, in milliseconds, once that is too long; 0 if there are no consumers. While entries wait, a
+/// reader would have received some, so idle time counts on every version (docs/server-facts.md 6).
 fn unread_ms(case: &Case) -> Option<i64> {
     let group = case.group;
     if group.facts.consumers == Known::Is(0) {

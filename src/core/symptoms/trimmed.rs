@@ -1,5 +1,5 @@
-//! The stream no longer holds all it was given: a replay returns fewer entries than expected, and a group may have lost
-//! entries that it never got.
+//! The stream no longer holds all entries it was given: a replay returns fewer entries than expected, and a group may have lost entries
+//! that were never delivered to it.
 
 use super::{About, Argv, Case, Finding, Level, StreamCase, Verdict, entries};
 use crate::core::{id::EntryId, known::Known};
@@ -12,7 +12,7 @@ pub(super) const ABOUT_UNREAD: About = About {
     remedy: "raise MAXLEN or trim by MINID of the slowest cursor; what is gone must come from its source again",
 };
 
-/// The row of the documentation for the stream as a case.
+/// The row of docs/symptoms.md for the stream as a whole.
 pub(super) const ABOUT: About = About {
     id: "trimmed",
     levels: &[Level::Info],
@@ -21,7 +21,7 @@ pub(super) const ABOUT: About = About {
     remedy: "if replays must be complete, keep more, or trim only what every group has acknowledged",
 };
 
-/// Of a stream: what was removed of all that was added. Information only: most streams are meant to be trimmed.
+/// Of a stream: what was removed of everything added. Information only: most streams are meant to be trimmed.
 pub(super) fn judge(case: &StreamCase) -> Option<Finding> {
     let stream = case.stream;
     let facts = stream.facts.value.as_ref().filter(|_| stream.is_ok())?;
@@ -48,7 +48,7 @@ pub(super) fn judge(case: &StreamCase) -> Option<Finding> {
     )
 }
 
-/// Of a group: entries went before it read them. Proven by the counters, else only possible.
+/// Of a group: entries were removed before it read them. Either the counters prove it, or it is only possible.
 pub(super) fn judge_unread(case: &Case) -> Verdict {
     let (group, stream) = (case.group, case.stream);
     let Some(facts) = &stream.facts.value else { return Verdict::NotEnoughData };
@@ -85,7 +85,7 @@ pub(super) fn judge_unread(case: &Case) -> Verdict {
         .into()
 }
 
-/// Without a count of what the group read, a loss is possible unless nothing was ever removed.
+/// Whether a loss is possible. Without a count of what the group read, it is possible unless nothing was ever removed.
 fn possible(case: &Case) -> bool {
     match (
         case.stream.facts.value.as_ref().map(|facts| (facts.entries_added, facts.length)),

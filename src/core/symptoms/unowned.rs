@@ -1,4 +1,4 @@
-//! Pending entries that nobody holds: a consumer gave them back, and nobody took them so far.
+//! Pending entries that nobody holds: a consumer released them, and nobody claimed them yet.
 
 use super::{About, Argv, Case, Level, Verdict, entries};
 

@@ -1,4 +1,4 @@
-//! What the checks said of every stream and group when each was last judged.
+//! What the checks said about every stream and group when each was last judged.
 
 use super::{Case, Finding, Judgement, Level, STREAM_CHECKS, StreamCase, judge, split_key};
 use crate::core::{
@@ -11,11 +11,11 @@ use std::{
     sync::LazyLock,
 };
 
-/// The verdicts over everything in a store. Judging reads the store and never writes it.
+/// The verdicts over everything in a store. Judging reads the store and never changes it.
 #[derive(Clone, Debug, Default)]
 pub struct Verdicts {
     streams: BTreeMap<Name, StreamVerdict>,
-    /// The store's ticks when it was last judged.
+    /// The store's tick when it was last judged.
     judged: u64,
 }
 
@@ -28,17 +28,17 @@ struct StreamVerdict {
 
 #[derive(Clone, Debug, Default)]
 struct GroupVerdict {
-    /// Since when the group is watched under this name: one that was created again is judged from the start.
+    /// Since when the group is watched under this name: a group that was created again is judged from the start.
     began: Mono,
     judgement: Judgement,
-    /// Checks that fired last time, so that they stay down to a lower number.
+    /// Checks that fired last time: they stay down to a lower number.
     firing: BTreeSet<&'static str>,
 }
 
 static NOTHING_JUDGED: LazyLock<Judgement> = LazyLock::new(Judgement::default);
 
 impl Verdicts {
-    /// What was said of a group; nothing before it was judged.
+    /// The verdict over a group; empty before it was judged.
     pub fn group(&self, stream: &Name, group: &Name) -> &Judgement {
         let found = self.streams.get(stream).and_then(|stream| stream.groups.get(group));
         found.map_or(&NOTHING_JUDGED, |group| &group.judgement)
@@ -49,15 +49,15 @@ impl Verdicts {
         self.streams.get(stream).map_or(&[], |stream| &stream.findings)
     }
 
-    /// The worst of that, if it is more than information.
+    /// The worst finding of the stream as a whole, if it is more than information.
     pub fn stream_level(&self, stream: &Name) -> Option<Level> {
         self.stream(stream).iter().map(|finding| finding.level).filter(|level| *level > Level::Info).max()
     }
 
-    /// Judges the streams that were folded since the last time, once each, so that drawing computes nothing.
+    /// Judges the streams that were folded since the last time, once each, so that drawing does not compute anything.
     pub fn judge(&mut self, store: &Store, now: Now) {
         self.streams.retain(|key, _| store.streams.contains_key(key));
-        // nothing new is known of a stream while its node is away: what was said of it stands
+        // while its node is away, nothing new is known of a stream: the last verdict stays
         let since = self.judged;
         let due = || store.streams.values().filter(move |stream| stream.folded > since && !stream.is_away());
         for stream in due() {

@@ -1,4 +1,4 @@
-//! What is known about a running program, and waiting for it to change.
+//! What is known about a running program, and waiting for a change.
 
 use std::{
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
@@ -6,60 +6,56 @@ use std::{
 };
 use vt100::Parser;
 
-/// How often a wait looks again although nothing has arrived: some conditions depend on the clock.
+/// How often a wait looks again although no output arrived: some conditions depend on the clock.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
-/// How long output may still trickle in after the program's exit when another process keeps its
-/// terminal open.
+/// How long output may still arrive after the program's exit, if another process keeps its terminal open.
 const DRAIN: Duration = Duration::from_millis(500);
 
 /// A program's screen and whether more can still come.
 pub struct State {
-    /// The screen, kept up with the output.
+    /// The screen after all output so far.
     pub parser: Parser,
     /// All output so far.
     pub raw: Vec<u8>,
-    /// The terminal's other end is closed by everyone: nothing more will arrive.
+    /// Everybody has closed the terminal's other end: nothing more will arrive.
     pub closed: bool,
     /// The exit status, and when it was seen.
     pub exit: Option<(u32, Instant)>,
 }
 
 impl State {
-    /// Before anything has happened.
     pub fn new(parser: Parser) -> Self {
         Self { parser, raw: Vec::new(), closed: false, exit: None }
     }
 
-    /// Whether this is the last screen.
+    /// Whether the screen will not change any more.
     pub fn drained(&self) -> bool {
         self.closed || self.exit.is_some_and(|(_, at)| at.elapsed() > DRAIN)
     }
 }
 
-/// The state, between the threads that follow the program and those that wait for something.
+/// The state, shared by the threads that follow the program and those that wait for something.
 #[derive(Clone)]
 pub struct Shared(Arc<(Mutex<State>, Condvar)>);
 
 impl Shared {
-    /// Shares a state.
     pub fn new(state: State) -> Self {
         Self(Arc::new((Mutex::new(state), Condvar::new())))
     }
 
-    /// The state as it is now; nothing changes while it is held.
+    /// The current state; it does not change while it is held.
     pub fn lock(&self) -> MutexGuard<'_, State> {
-        // A condition that panics while it looks at the screen must not hide its own message
-        // behind a poisoned lock.
+        // A condition that panics while it looks at the screen must not hide its own message behind a poisoned lock.
         self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the state and wakes those who watch it.
+    /// Changes the state and wakes those who wait for a change.
     pub fn update(&self, change: impl FnOnce(&mut State)) {
         change(&mut self.lock());
         self.0.1.notify_all();
     }
 
-    /// Looks at the state until `look` has an answer; `None` past the limit.
+    /// Looks at the state after each change until `look` has an answer; `None` past the limit.
     pub fn watch<T>(&self, limit: Duration, mut look: impl FnMut(&State) -> Option<T>) -> Option<T> {
         let deadline = Instant::now() + limit;
         let mut state = self.lock();
