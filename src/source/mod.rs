@@ -1,4 +1,4 @@
-//! The edge towards the server: connecting, asking, decoding. Nothing here writes, blocks or creates a consumer.
+//! The edge towards the server: connecting, sending commands, decoding replies. Watching never writes, blocks or creates a consumer.
 
 mod block;
 mod caps;
@@ -32,24 +32,18 @@ use crate::core::{
     sample::{Cost, EntryPayload, Request, Sample},
 };
 
-/// Where samples come from: a server, a recording, a script in a test.
+/// A source of samples: one server or a cluster.
 pub trait Source {
     /// Takes one sample.
     ///
     /// # Errors
-    /// When the server cannot be heard; what it says of single keys is inside the sample.
+    /// When the server cannot be reached. Faults of single keys are inside the sample.
     fn sample(&mut self, request: &Request) -> impl Future<Output = Result<Sample, LinkFault>> + Send;
 
-    /// Fetches one entry because somebody wants to read it.
-    ///
-    /// # Errors
-    /// When the server cannot be heard.
+    /// Fetches one entry for a person to read.
     fn entry(&mut self, key: &Name, id: EntryId) -> impl Future<Output = Result<EntryPayload, LinkFault>> + Send;
 
-    /// Takes one step of a census: one round trip.
-    ///
-    /// # Errors
-    /// When the server cannot be heard.
+    /// Runs one step of a census, in one round trip.
     fn census(
         &mut self,
         key: &Name,

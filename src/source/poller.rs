@@ -1,4 +1,4 @@
-//! The polling task: owns the connection, keeps the interval, never has two polls in flight, never gives up.
+//! The polling task. It owns the connection, keeps the interval, never has two polls in flight and never gives up.
 
 use super::{LinkFault, Source, Target, Walker, Wire};
 use crate::{
@@ -16,67 +16,56 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-/// What to poll and how often; the newest wins.
+/// What to poll and how often. The latest plan applies.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
-    /// What the next tick asks for.
     pub request: Request,
-    /// Time from the start of one tick to the start of the next.
+    /// From the start of one tick to the start of the next.
     pub interval: Duration,
 }
 
-/// Something to do besides the ticks.
+/// A request outside the ticks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Poll at once; the next tick is an interval later.
+    /// Poll at once. The next tick follows one interval later.
     PollNow,
     /// Fetch one entry with its payload.
     Entry {
-        /// The stream.
         key: Name,
-        /// The entry.
         id: EntryId,
     },
 }
 
-/// What the poller tells.
+/// What the poller sends back.
 #[derive(Debug)]
 pub enum Report {
-    /// A tick's sample, and the interval really kept.
+    /// A tick's sample, and the interval that was actually kept.
     Sampled(Box<Sample>, Duration),
     /// An entry that was ordered.
     Entry(EntryPayload),
-    /// The connection is lost, or was not made; the next try is at this time.
+    /// The connection failed or was lost. The next attempt is at `retry_at`.
     Down {
-        /// What happened.
         fault: LinkFault,
-        /// When the next try is made.
         retry_at: Mono,
     },
 }
 
-/// A tick may take at most this share of the time: a reply slower than a tenth of the interval stretches it.
+/// A tick may take at most a tenth of the time; a slower reply stretches the interval.
 const SHARE: u32 = 10;
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
-/// The polling task.
 #[derive(Debug)]
 pub struct Poller {
-    /// Where to connect.
     pub target: Target,
-    /// For time stamps.
     pub clock: Clock,
-    /// What to poll.
     pub plan: watch::Receiver<Plan>,
-    /// What else to do.
     pub orders: mpsc::Receiver<Order>,
-    /// Whom to tell.
     pub reports: mpsc::Sender<Report>,
 }
 
 impl Poller {
-    /// Runs until nobody listens any more. `link` is the connection made before the screen came up.
+    /// Runs until no one receives its reports. `link` is the connection made before the screen opened.
     pub async fn run(mut self, mut link: Option<Wire>) {
         let mut tries = 0;
         loop {
@@ -105,7 +94,7 @@ impl Poller {
         }
     }
 
-    /// Waits until the time comes or somebody asks for a poll; false when nobody listens any more.
+    /// Waits for the time, or until someone orders a poll; false when no one listens any more.
     async fn wait_for_retry(&mut self, until: Instant) -> bool {
         loop {
             tokio::select! {
@@ -119,7 +108,7 @@ impl Poller {
         }
     }
 
-    /// Ticks on one connection until it breaks; `None` when nobody listens any more.
+    /// Ticks on one connection until it breaks; `None` when no one listens any more.
     async fn poll(&mut self, mut link: Wire, tries: &mut u32) -> Option<LinkFault> {
         let mut next = Instant::now();
         let mut earliest = next;
@@ -134,7 +123,7 @@ impl Poller {
                     continue;
                 }
                 order = self.orders.recv() => match order? {
-                    // at once, but not so often that a slow server is asked all the time
+                    // at once, but a slow server must not be polled without a pause
                     Order::PollNow => {
                         next = next.min(earliest.max(Instant::now()));
                         continue;
@@ -156,7 +145,7 @@ impl Poller {
             };
             *tries = 0;
             rehearse_panic();
-            // counted from the start: a late tick is dropped, not made up for
+            // counted from the start of the tick: a late tick is dropped, not made up for
             let least = link.spent(start.elapsed()).saturating_mul(SHARE);
             earliest = start + least;
             let interval = plan.interval.max(least);
@@ -168,7 +157,7 @@ impl Poller {
     }
 }
 
-/// In debug builds only: the end-to-end test of a panic in a task has to be able to cause one.
+/// Debug builds only: the end-to-end test must be able to cause a panic in a task.
 fn rehearse_panic() {
     #[cfg(debug_assertions)]
     assert!(std::env::var_os("PELWATCH_REHEARSE_PANIC").is_none(), "a panic rehearsed in the polling task");

@@ -1,4 +1,4 @@
-//! What watching goes through: one server, or all nodes of a cluster.
+//! The connection for watching: one server, or all nodes of a cluster.
 
 use super::{
     Cluster, Link, LinkFault, Source, Target,
@@ -16,20 +16,14 @@ use crate::{
 };
 use std::time::Duration;
 
-/// Where samples come from.
 #[derive(Debug)]
 pub enum Wire {
-    /// One server.
     Link(Box<Link>),
-    /// A cluster.
     Cluster(Box<Cluster>),
 }
 
 impl Wire {
-    /// Connects; with --cluster to every node of the cluster, if the server is one's.
-    ///
-    /// # Errors
-    /// When the server is not reached or does not let us in.
+    /// Connects. With --cluster it connects to every node, if the server belongs to a cluster.
     pub async fn connect(target: &Target, clock: Clock) -> Result<Self, LinkFault> {
         let link = lead_in(target, clock).await?;
         if !target.is_cluster() {
@@ -41,7 +35,7 @@ impl Wire {
         })
     }
 
-    /// For a reading that has to be whole rather than in time.
+    /// Makes readings wait longer for slow nodes: a script needs a complete reading more than a quick one.
     pub fn patient(self) -> Self {
         match self {
             Self::Cluster(cluster) => Self::Cluster(Box::new(cluster.patient())),
@@ -49,7 +43,7 @@ impl Wire {
         }
     }
 
-    /// Of the time that a sample took, what the next must be put off for. A cluster's nodes are put off one by one.
+    /// How much of a sample's time counts against the next tick. A cluster paces each node on its own, so it returns zero.
     pub(super) fn spent(&self, elapsed: Duration) -> Duration {
         match self {
             Self::Link(_) => elapsed,
@@ -81,7 +75,7 @@ impl Source for Wire {
     }
 }
 
-/// The server named, or another node of its cluster once others are known.
+/// Connects to the named server or, when that fails, to another known node of its cluster.
 async fn lead_in(target: &Target, clock: Clock) -> Result<Link, LinkFault> {
     let fault = match Link::connect(target, clock).await {
         Ok(link) => return Ok(link),
@@ -95,11 +89,8 @@ async fn lead_in(target: &Target, clock: Clock) -> Result<Link, LinkFault> {
     Err(fault)
 }
 
-/// A connection of its own to the node that serves a key, for what is written there, and that node's address. Without --cluster the
-/// server named.
-///
-/// # Errors
-/// When a node is not reached or does not let us in.
+/// Opens a separate connection for writing, to the node that serves a key; returns it with the target of that node. Without --cluster
+/// that is the named server.
 pub async fn connect_owner(target: &Target, key: &Name, clock: Clock) -> Result<(Link, Target), LinkFault> {
     let mut link = lead_in(target, clock).await?;
     let mut at = target.clone();
