@@ -29,10 +29,7 @@ pub enum LinkFault {
     },
     /// The connection broke.
     #[error("the connection to {endpoint} broke: {why}")]
-    Broken {
-        endpoint: String,
-        why: String,
-    },
+    Broken { endpoint: String, why: String },
 }
 
 /// Turns an error of the connection into a fault.

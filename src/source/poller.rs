@@ -30,10 +30,7 @@ pub enum Order {
     /// Poll at once. The next tick follows one interval later.
     PollNow,
     /// Fetch one entry with its payload.
-    Entry {
-        key: Name,
-        id: EntryId,
-    },
+    Entry { key: Name, id: EntryId },
 }
 
 /// What the poller sends back.
@@ -44,10 +41,7 @@ pub enum Report {
     /// An entry that was ordered.
     Entry(EntryPayload),
     /// The connection failed or was lost. The next attempt is at `retry_at`.
-    Down {
-        fault: LinkFault,
-        retry_at: Mono,
-    },
+    Down { fault: LinkFault, retry_at: Mono },
 }
 
 /// A tick may take at most a tenth of the time; a slower reply stretches the interval.
