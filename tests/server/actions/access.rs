@@ -1,4 +1,4 @@
-//! What the server does not allow is refused in its words, before or instead of a write; never half done.
+//! What the server forbids is refused in its words, before or instead of a write, and never half done.
 
 use std::{net::TcpListener, time::Duration};
 
@@ -22,7 +22,7 @@ fn seed(server: &TestServer) {
     server.run("XDEL k 2-0");
 }
 
-/// A desk of a user who may do everything but this.
+/// A desk of a user with every permission except this command.
 fn desk_without(server: &TestServer, command: &str) -> Desk {
     server.run(&format!("ACL SETUSER eye reset on >p ~* +@all -{command}"));
     Desk::with(Parts {
@@ -37,7 +37,7 @@ fn from_a() -> ClaimAsk {
     ClaimAsk { from: Some("a".into()), ..claim_for("b", 0) }
 }
 
-/// Each action with the commands that it cannot do without.
+/// Each action with the commands that it needs.
 type Action = (&'static str, &'static [&'static str], fn(&mut Desk) -> Plan);
 
 const ACTIONS: [Action; 6] = [
@@ -75,7 +75,7 @@ fn what_the_acl_forbids_is_refused_in_the_servers_words() {
                 let said = ["permission", "can't run this command", "ACL failure"];
                 assert!(said.iter().any(|said| words.contains(said)), "{words}");
                 assert_eq!(state(server), untouched);
-                // 7.0 tells beforehand; what a plan reads it needs on every version
+                // from 7.0 on the plan knows before the write; the commands that a plan reads with are needed on every version
                 if found.compat() >= (7, 0, 0) && !matches!((name, *command), ("delete", _))
                     || command.starts_with("xp")
                 {
