@@ -23,7 +23,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-const ENTRIES: usize = 1_000_000; // as many pending
+const ENTRIES: usize = 1_000_000; // all of them pending
 const CONSUMERS: usize = 100;
 const TICKS: u32 = 50;
 

@@ -18,17 +18,13 @@ const BASELINE: u32 = 16;
 /// Space between the frame and the cells.
 const PADDING: u32 = 16;
 
-/// A cell to draw.
 pub struct Cell {
-    /// Its left edge.
     pub x: u32,
-    /// Its top edge.
     pub y: u32,
     /// Its width: two columns for a wide character.
     pub width: u32,
     /// Its contents: a blank, a character, or a character with combining marks.
     pub text: String,
-    /// How it looks.
     pub style: Style,
 }
 

@@ -10,8 +10,8 @@
 //!
 //! | stream / group | fault | symptom |
 //! |---|---|---|
-//! | `orders` / `analytics` | one worker, slower than the entries come | `falling-behind` |
-//! | `orders` / `billing` | `billing-crash` stops with five entries in hand | `holder-gone` |
+//! | `orders` / `analytics` | one worker, slower than entries arrive | `falling-behind` |
+//! | `orders` / `billing` | `billing-crash` stops while it holds five entries | `holder-gone` |
 //! | `emails` / `mailer` | `mailer-noack` handles entries and forgets to acknowledge | `never-acked` |
 
 mod binary;

@@ -38,7 +38,7 @@ async fn plant(socket: &Path) -> RedisResult<()> {
     let now_ms = seconds * 1_000 + micros / 1_000;
 
     let mut pipeline = redis::pipe();
-    // one transaction: whoever watches meanwhile sees all of it or nothing
+    // one transaction: whoever watches at that moment sees all of it or nothing
     pipeline.atomic();
     let orders = add_history(&mut pipeline, ORDERS, SEEDED_ORDERS, now_ms);
     let billing = [share("billing-1", 12, 2), share("billing-2", 12, 2), share("billing-3", 12, 1)];

@@ -66,7 +66,6 @@ impl PrivateServer {
         self.folder.path()
     }
 
-    /// The binary that runs.
     pub fn bin(&self) -> &Path {
         &self.bin
     }

@@ -38,7 +38,7 @@ pub enum Order {
 pub enum Report {
     /// A tick's sample, and the interval that was actually kept.
     Sampled(Box<Sample>, Duration),
-    /// An entry that was ordered.
+    /// An entry that was requested.
     Entry(EntryPayload),
     /// The connection failed or was lost. The next attempt is at `retry_at`.
     Down { fault: LinkFault, retry_at: Mono },

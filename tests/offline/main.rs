@@ -3,7 +3,7 @@
 
 /// The imports of each folder stay within the rules of CONTRIBUTING.md.
 mod architecture;
-/// The tables in the documents are those of the program.
+/// The tables in the documents match the program.
 mod docs;
 /// The bodies of the fuzz targets on fixed inputs.
 mod fuzzing;

@@ -1,4 +1,4 @@
-//! However the program ends, the terminal is as it was.
+//! However the program ends, it restores the terminal.
 
 use std::fs;
 

@@ -17,7 +17,6 @@ use crate::{
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupView {
-    /// Stream and group.
     pub title: Line,
     /// The most important numbers.
     pub numbers: Line,
@@ -35,7 +34,7 @@ pub struct GroupView {
     pub span_s: f64,
     /// The pane in focus.
     pub pane: Pane,
-    /// The numbers are old: the server's current reply has none.
+    /// The numbers are old: the server's latest reply is an error.
     pub old: bool,
     /// Shown in place of everything when the group does not exist.
     pub absent: Option<String>,

@@ -65,7 +65,6 @@ pub fn bold(text: impl Into<String>, tone: Tone) -> Span {
     Span { text: text.into(), tone, bold: true }
 }
 
-/// A column of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column {
     pub title: &'static str,
@@ -79,7 +78,6 @@ pub struct Column {
     pub right: bool,
 }
 
-/// A row of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TableRow {
     /// One cell for each column.
@@ -117,7 +115,6 @@ pub enum Body {
     Group(Box<GroupView>),
 }
 
-/// The whole screen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Screen {
     pub header: Bar,

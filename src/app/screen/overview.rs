@@ -124,7 +124,7 @@ fn why_empty(app: &App) -> Vec<Line> {
     vec![vec![span("Looking for streams …", Tone::Dim)]]
 }
 
-/// Whether the numbers of this stream's groups are old: the server's current reply has none.
+/// Whether the numbers of this stream's groups are old: the server's latest reply is an error.
 pub fn is_old(stream: &StreamState) -> bool {
     !stream.is_ok() || stream.groups_fault.is_some()
 }

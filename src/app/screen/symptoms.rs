@@ -10,7 +10,6 @@ use crate::core::{
     watch::JudgedGroup,
 };
 
-/// One finding.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SymptomItem {
     pub mark: Span,

@@ -132,7 +132,7 @@ impl Cluster {
         if !due || !self.all_known {
             return;
         }
-        // ask one healthy node, in turn; if none is healthy, ask every node (the unreachable ones only when their retry is due)
+        // ask one healthy idle node, in turn; if there is none, ask every node (the unreachable ones only when their retry is due)
         let well = |node: &&Node| !node.is_in_trouble() && node.is_free(false);
         let names: Vec<String> = self.nodes.values().filter(well).map(|node| node.name.clone()).collect();
         self.turn += 1;

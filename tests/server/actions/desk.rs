@@ -181,7 +181,6 @@ pub fn state(server: &TestServer) -> impl PartialEq + std::fmt::Debug + use<> {
     (server.run("XINFO GROUPS k"), holdings(server), entries(server), consumers(server))
 }
 
-/// The consumers' names.
 pub fn consumers(server: &TestServer) -> Vec<String> {
     let all: Vec<BTreeMap<String, Value>> = redis::from_redis_value(server.run("XINFO CONSUMERS k g")).unwrap();
     all.into_iter().map(|one| redis::from_redis_value(one["name"].clone()).unwrap()).collect()
