@@ -1,5 +1,6 @@
-//! Tables in the documents that come from the program: keys in README.md, symptoms in docs/symptoms.md. `PELWATCH_UPDATE=1 cargo test
-//! --test offline docs` writes these two. Also checks the form of the table that `scripts/matrix --docs` writes into docs/servers.md.
+//! Tables in the documents that come from the program: keys in README.md, symptoms in docs/symptoms.md.
+//! `PELWATCH_UPDATE=1 cargo test --test offline docs` writes these two. Also checks the form of the table that `scripts/matrix --docs`
+//! writes into docs/servers.md.
 
 use pelwatch::{
     app::keymap::{self, BINDINGS},

@@ -1,7 +1,7 @@
-//! The lag matrix (`data/lag-matrix.tsv`): 90 situations in which servers report a right lag, a wrong lag or none. They are replayed on
-//! every available server and watched by the program's own code. No wrong number may look exact.
+//! The lag matrix (`tests/data/lag-matrix.tsv`): 90 situations in which servers report a right lag, a wrong lag or none. They are
+//! replayed on every available server and watched by the program's own code. No wrong number may look exact.
 //!
-//! `PELWATCH_RECORD=1 cargo test --test server lag_matrix` writes the servers' replies into `data/lag-replies.jsonl`. The second test
+//! `PELWATCH_RECORD=1 cargo test --test server lag_matrix` writes the servers' replies into `tests/data/lag-replies.jsonl`. The second test
 //! replays them without a server.
 
 use std::{cell::RefCell, collections::BTreeMap, env, fs};

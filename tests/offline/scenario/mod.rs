@@ -36,8 +36,8 @@
 //!
 //! **Expectations**: `ID LEVEL [CONSUMER]`, `not ID`, `waiting ID` (it cannot tell yet), `none` (nothing fired), `calm` (nothing fired
 //! except information), `episodes ID N` (it began to fire N times since the start), `event ID`, `no events`. They are about the group `g`
-//! of the stream `k`. A prefix with a colon names another group, as in `orders/billing: none`, or a whole stream, as in `orders: trimmed
-//! info`.
+//! of the stream `k`. A prefix with a colon names another group, as in `orders/billing: none`, or a whole stream, as in
+//! `orders: trimmed info`.
 
 mod expect;
 mod sample;
