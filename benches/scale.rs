@@ -1,4 +1,4 @@
-//! What 2,000 streams with 3 groups each cost: `cargo bench --bench scale`. Prints numbers; asserts nothing.
+//! What 2,000 streams with 3 groups each cost: `cargo bench --bench scale`. Prints numbers and asserts nothing.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use pelwatch::{
@@ -23,7 +23,7 @@ const GROUPS: u64 = 3;
 const SECONDS: u64 = 600;
 
 fn main() {
-    // `cargo test --benches` only wants to know that it builds
+    // `cargo test --benches` only checks that it builds
     if std::env::args().any(|arg| arg == "--test") {
         return;
     }
@@ -33,7 +33,7 @@ fn main() {
     }
 }
 
-/// Calls and microseconds of a command since the last reset, and of all commands without EXEC, which contains others.
+/// Calls and microseconds of one command since the last reset, and of all commands except EXEC, which contains others.
 fn stats(db: &mut redis::Connection, command: &str) -> (u64, u64) {
     let info: String = redis::cmd("INFO").arg("commandstats").query(db).unwrap();
     let (mut calls, mut usec) = (0, 0);
@@ -53,7 +53,7 @@ fn stats(db: &mut redis::Connection, command: &str) -> (u64, u64) {
     (calls, usec)
 }
 
-/// The program itself on a server with that many streams: what a sweep costs the server, and how soon a key shows.
+/// The program on a server with this many streams: what a sweep costs the server, and how soon a key shows.
 fn dashboard() {
     let server = PrivateServer::start().expect("a server to measure");
     let mut db =
@@ -126,13 +126,13 @@ fn dashboard() {
     println!("in memory {:?} after its start: {} MB", start.elapsed(), pages * 4096 / 1_000_000);
 }
 
-/// Time that this process, or the one of that id, has been at work: unlike the time of day, others on the machine do not add to it.
+/// CPU time of this process or of the process with that id. Unlike the time of day it does not include other programs' work.
 fn at_work(pid: &str) -> Duration {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/schedstat")).unwrap_or_default();
     Duration::from_nanos(stat.split(' ').next().and_then(|ns| ns.parse().ok()).unwrap_or(0))
 }
 
-/// Bytes of this process that are in memory.
+/// Bytes of this process in memory.
 fn resident() -> usize {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     statm.split(' ').nth(1).and_then(|pages| pages.parse::<usize>().ok()).unwrap_or(0) * 4096
@@ -163,7 +163,7 @@ fn stream(stream: u64, second: u64, busy: bool) -> StreamSample {
     }
 }
 
-/// Every group sampled each second, which is more than the dashboard does.
+/// Samples every group each second, which is more than the dashboard does.
 fn ten_minutes(busy: bool) {
     let before = resident();
     let keys = (0..STREAMS).map(|n| Name::from(format!("orders:{n:04}").as_str())).collect();

@@ -1,7 +1,7 @@
-//! What watching costs, measured in one run on one server: `cargo bench`. Prints numbers and ratios; asserts nothing.
+//! What watching costs, measured in one run on one server: `cargo bench`. Prints numbers and ratios and asserts nothing.
 //!
-//! Server time comes from `INFO commandstats` before and after. `exec` is left out of the sums: it contains the time of the
-//! commands inside it, which are counted one by one.
+//! Server time comes from `INFO commandstats` before and after. The sums exclude `exec`: it contains the time of its commands, which are
+//! also counted one by one.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use pelwatch::{
@@ -23,12 +23,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-const ENTRIES: usize = 1_000_000; // as many pending
+const ENTRIES: usize = 1_000_000; // all of them pending
 const CONSUMERS: usize = 100;
 const TICKS: u32 = 50;
 
 fn main() {
-    // `cargo test --benches` only wants to know that it builds
+    // `cargo test --benches` only checks that it builds
     if std::env::args().any(|arg| arg == "--test") {
         return;
     }

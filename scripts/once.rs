@@ -1,4 +1,4 @@
-//! One picture of any program, for looking at screens while working on them.
+//! Takes one picture of any program, to look at screens while working on them.
 
 use crate::{LIMIT, RESTLESS, render::Renderer, save};
 use pelwatch::testing::pty::{Terminal, text_of};
@@ -8,11 +8,11 @@ use std::{
     time::Duration,
 };
 
-/// Longer than between key presses of the tour: any program, also a slow one.
+/// Longer than the pause between keys of the tour: this must suit any program, also a slow one.
 const QUIET: Duration = Duration::from_millis(400);
 
-/// Starts the program in an empty folder, waits for a text (any, if empty), types, waits for the
-/// screen to come to rest, and writes the picture and the text.
+/// Starts the program in an empty folder, waits for a text (any text, if empty), types the keys, waits until the screen is still, and
+/// writes the picture and the text.
 pub fn run(out: &str, size: &str, wait: &str, keys: &str, program: &str, args: &[&str]) -> Result<(), Box<dyn Error>> {
     let (cols, rows) = size.split_once('x').ok_or("the size is COLSxROWS, as in 120x40")?;
     let renderer = Renderer::new()?;
@@ -33,9 +33,8 @@ pub fn run(out: &str, size: &str, wait: &str, keys: &str, program: &str, args: &
     save(&renderer, &terminal, Path::new(out))
 }
 
-/// Takes keys apart: `\n` Enter, `\e` Esc, `\t` Tab, `\b` Backspace, `\w` wait for the screen to
-/// settle, `\\` itself. What follows Esc is a step of its own, or a program would take it for Alt
-/// and a letter, unless it begins a sequence such as `\e[B`.
+/// Splits the keys into steps: `\n` Enter, `\e` Esc, `\t` Tab, `\b` Backspace, `\w` wait until the screen is still, `\\` a backslash.
+/// Keys after Esc are a separate step, or a program would read Alt and a letter; a sequence such as `\e[B` stays together.
 fn steps(keys: &str) -> Result<Vec<String>, String> {
     let mut steps = vec![String::new()];
     let mut chars = keys.chars().peekable();
@@ -68,7 +67,7 @@ fn steps(keys: &str) -> Result<Vec<String>, String> {
     Ok(steps)
 }
 
-/// The program's absolute path: as given if there is a slash in it, else from PATH.
+/// The program's absolute path: as given if it contains a slash, else from PATH.
 fn find(program: &str) -> Result<PathBuf, Box<dyn Error>> {
     if program.contains('/') {
         return Ok(std::path::absolute(program)?);

@@ -13,10 +13,10 @@ use palette::{BACKGROUND, Rgb, style_of};
 use resvg::{tiny_skia, usvg};
 use vt100::Screen;
 
-/// The font the pictures are drawn in: it has the arrows, blocks and marks a terminal program uses.
+/// The font of the pictures: it has the arrows, blocks and marks that terminal programs use.
 pub const FONT: &str = "DejaVu Sans Mono";
 
-/// How a cell looks once inversion, dimming and the cursor have been applied.
+/// How a cell looks after inversion, dimming and the cursor are applied.
 #[derive(Clone, Copy, PartialEq)]
 pub struct Style {
     fg: Rgb,
@@ -32,7 +32,7 @@ pub struct Renderer {
 }
 
 impl Renderer {
-    /// Loads the fonts; an error if the one font that matters is missing.
+    /// Loads the fonts. Fails if the main font is missing.
     pub fn new() -> Result<Self, String> {
         let mut options = usvg::Options { font_family: FONT.to_owned(), ..usvg::Options::default() };
         options.fontdb_mut().load_system_fonts();
@@ -44,7 +44,7 @@ impl Renderer {
         }
     }
 
-    /// The screen as a PNG file's bytes.
+    /// The screen as the bytes of a PNG file.
     pub fn png(&self, screen: &Screen) -> Result<Vec<u8>, String> {
         let tree = usvg::Tree::from_str(&svg(screen), &self.options).map_err(|error| error.to_string())?;
         let size = tree.size().to_int_size();
@@ -59,7 +59,7 @@ pub fn svg(screen: &Screen) -> String {
     let (rows, cols) = (screen.size().0.get(), screen.size().1.get());
     let lines: Vec<Vec<Cell>> = (0..rows).map(|row| line_of(screen, row, cols)).collect();
     let mut canvas = Canvas::new(u32::from(cols), u32::from(rows));
-    // All backgrounds before any text, or a row would cut off the tails of the letters above it.
+    // all backgrounds before any text, or a row would cover the tails of the letters above it
     for line in &lines {
         for run in line.chunk_by(|a, b| a.style.bg == b.style.bg) {
             let (first, style) = (&run[0], run[0].style);
@@ -76,7 +76,7 @@ pub fn svg(screen: &Screen) -> String {
     canvas.finish()
 }
 
-/// The cells of one row; a wide character is one cell of twice the width.
+/// The cells of one row. A wide character is one cell of twice the width.
 fn line_of(screen: &Screen, row: u16, cols: u16) -> Vec<Cell> {
     let cursor = (!screen.hide_cursor()).then(|| screen.cursor_position());
     let cells = (0..cols).filter_map(|col| Some((col, screen.cell(row, col)?)));
@@ -90,8 +90,8 @@ fn line_of(screen: &Screen, row: u16, cols: u16) -> Vec<Cell> {
     drawn.collect()
 }
 
-/// Draws cells of one style. ASCII goes out in stretches, since its letters are exactly a cell wide;
-/// anything else may come from another font and is placed cell by cell.
+/// Draws cells of one style. ASCII is drawn in runs, since its letters are exactly one cell wide. Other characters can come from another
+/// font, so each is placed on its own.
 fn draw_run(canvas: &mut Canvas, run: &[Cell]) {
     let (first, style) = (&run[0], run[0].style);
     if style.underline {
@@ -101,7 +101,7 @@ fn draw_run(canvas: &mut Canvas, run: &[Cell]) {
         let text: String = stretch.iter().map(|cell| cell.text.as_str()).collect();
         let start = text.len() - text.trim_start_matches(' ').len();
         if text.is_ascii() {
-            // One letter a cell, so the blanks in front are also the cells to skip.
+            // each letter is one cell, so the number of leading blanks is the number of cells to skip
             if let Some(cell) = stretch.get(start) {
                 canvas.text(cell.x, cell.y, text.trim_matches(' '), style);
             }

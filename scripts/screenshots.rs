@@ -1,6 +1,5 @@
-//! Takes the pictures of the README from the real program, in a real terminal, against the demo's
-//! own server; `scripts/screenshots` runs it. By hand, for a look at any program's screen:
-//! `cargo run --example screenshots -- --once OUT.png COLSxROWS WAIT KEYS -- PROGRAM ARGS`.
+//! Takes the pictures of the README from the real program, in a real terminal, with the demo's own server. `scripts/screenshots` runs it.
+//! To look at the screen of any program: `cargo run --example screenshots -- --once OUT.png COLSxROWS WAIT KEYS -- PROGRAM ARGS`.
 
 mod once;
 mod render;
@@ -9,15 +8,15 @@ use pelwatch::testing::pty::{Terminal, keys, text_of};
 use render::Renderer;
 use std::{error::Error, path::Path, process::ExitCode, time::Duration};
 
-/// One picture. Shots are taken in order, each going on from the screen the last one left.
+/// One picture. Shots are taken in order; each continues from the screen of the previous one.
 struct Shot {
-    /// The files' name, without an ending.
+    /// The files' name, without extension.
     name: &'static str,
-    /// Starts the program anew with these arguments; `None` goes on with the one that runs.
+    /// Restarts the program with these arguments; `None` continues with the running one.
     args: Option<&'static [&'static str]>,
     /// Columns and rows.
     size: (u16, u16),
-    /// What to type, one step after the other; each waits for the screen to settle.
+    /// What to type, step by step. Each step waits until the screen is still.
     keys: &'static [&'static str],
     /// Texts that must all be on the screen before the picture is taken.
     wait_for: &'static [&'static str],
@@ -73,11 +72,11 @@ const SHOTS: [Shot; 11] = [
 /// Clears a field.
 const CLEAR: &str = "\u{15}";
 
-/// How long a text may take to appear: the demo has a server to start and to fill.
+/// How long a text may take to appear: the demo must start and fill a server first.
 const LIMIT: Duration = Duration::from_secs(90);
-/// A screen that has not changed for this long has been drawn completely.
+/// A screen that has not changed for this long is complete.
 const QUIET: Duration = Duration::from_millis(250);
-/// A screen may never come to rest (a clock, a chart); then it is taken as it is.
+/// A screen may never be still (a clock, a chart). After this time it is taken as it is.
 const RESTLESS: Duration = Duration::from_secs(3);
 
 fn main() -> ExitCode {
@@ -120,7 +119,7 @@ fn tour(binary: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
 }
 
 fn start(binary: &Path, args: &[&str], size: (u16, u16)) -> Terminal {
-    // Times of day in a picture should not tell where it was made.
+    // UTC, so that times in a picture do not show where it was made
     let terminal = Terminal::start(binary, args, size, &[("TZ", "UTC")]);
     terminal.wait_for("a first screen", LIMIT, |screen| !text_of(screen).trim().is_empty());
     terminal
@@ -141,7 +140,7 @@ fn pose(terminal: &mut Terminal, shot: &Shot) {
     terminal.wait_still(QUIET, RESTLESS);
 }
 
-/// Ends the program the polite way, so that the demo takes its server with it.
+/// Quits the program normally, so that the demo stops its server.
 fn quit(mut terminal: Terminal) {
     terminal.signal("TERM");
     terminal.wait_exit(LIMIT);
@@ -149,7 +148,7 @@ fn quit(mut terminal: Terminal) {
 
 /// Writes the picture and, beside it, the text.
 fn save(renderer: &Renderer, terminal: &Terminal, png: &Path) -> Result<(), Box<dyn Error>> {
-    // One look at the screen for both, or they might differ.
+    // one look at the screen for both, or they could differ
     let screen = terminal.screen();
     std::fs::write(png, renderer.png(&screen)?)?;
     std::fs::write(png.with_extension("txt"), text_of(&screen).trim_end().to_owned() + "\n")?;

@@ -1,9 +1,8 @@
-//! The one place that reads clocks. Core and app get times as arguments.
+//! The only place that reads clocks. Core and app get times as arguments.
 
 use crate::core::time::{Mono, Now};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-/// Reads the clocks of this machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     start: Instant,
@@ -20,14 +19,13 @@ impl Clock {
         Mono(self.start.elapsed().as_millis() as u64)
     }
 
-    /// Both clocks.
     pub fn now(&self) -> Now {
         let wall_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64);
         Now { mono: self.mono(), wall_ms }
     }
 }
 
-/// The wall clock as people here read it: hours, minutes, seconds.
+/// The local time of day: hours, minutes, seconds.
 pub fn local_time() -> String {
     chrono::Local::now().format("%H:%M:%S").to_string()
 }

@@ -1,5 +1,5 @@
-//! A sheet of cells that writes itself out as SVG. Coordinates are whole pixels from the first cell's
-//! corner, so that rectangles of neighbouring cells meet without a seam.
+//! A canvas of cells that is written as SVG. Coordinates are whole pixels from the corner of the first cell, so that rectangles of
+//! neighbouring cells meet without a seam.
 
 use super::{
     FONT, Style,
@@ -11,34 +11,30 @@ use std::fmt::{Arguments, Write};
 pub const CELL_WIDTH: u32 = 10;
 /// The height of a cell in pixels.
 pub const CELL_HEIGHT: u32 = 20;
-/// The size at which a letter of the font, 1233/2048 of it wide, is exactly as wide as a cell.
+/// The size at which a letter, 1233/2048 of the font size wide, is exactly as wide as a cell.
 const FONT_SIZE: f32 = CELL_WIDTH as f32 * 2048.0 / 1233.0;
-/// Where letters stand, from the top of the cell.
+/// The baseline of the letters, from the top of the cell.
 const BASELINE: u32 = 16;
-/// Between the frame and the cells.
+/// Space between the frame and the cells.
 const PADDING: u32 = 16;
 
-/// A cell to draw.
 pub struct Cell {
-    /// Its left edge.
     pub x: u32,
-    /// Its top edge.
     pub y: u32,
     /// Its width: two columns for a wide character.
     pub width: u32,
-    /// What is in it: a blank, a character, or one with combining marks.
+    /// Its contents: a blank, a character, or a character with combining marks.
     pub text: String,
-    /// How it looks.
     pub style: Style,
 }
 
-/// The picture under construction.
+/// A picture in progress.
 pub struct Canvas {
     svg: String,
 }
 
 impl Canvas {
-    /// An empty framed sheet.
+    /// An empty canvas with a frame.
     pub fn new(cols: u32, rows: u32) -> Self {
         let (width, height) = (cols * CELL_WIDTH + 2 * PADDING, rows * CELL_HEIGHT + 2 * PADDING);
         let mut canvas = Self { svg: String::new() };
@@ -54,7 +50,6 @@ impl Canvas {
         canvas
     }
 
-    /// A filled rectangle.
     pub fn rect(&mut self, x: u32, y: u32, width: u32, height: u32, fill: Rgb) {
         self.put(format_args!(
             "<rect x='{x}' y='{y}' width='{width}' height='{height}' fill='{fill}' \
@@ -62,22 +57,21 @@ impl Canvas {
         ));
     }
 
-    /// A dot.
     pub fn dot(&mut self, x: f32, y: f32, radius: f32, fill: Rgb) {
         self.put(format_args!("<circle cx='{x}' cy='{y}' r='{radius}' fill='{fill}'/>\n"));
     }
 
-    /// A line one pixel wide along an SVG path, counted from the given corner.
+    /// Strokes a line one pixel wide along an SVG path that starts at the given corner.
     pub fn stroke(&mut self, x: u32, y: u32, path: &str, colour: Rgb) {
         self.put(format_args!("<path transform='translate({x} {y})' d='{path}' fill='none' stroke='{colour}'/>\n"));
     }
 
-    /// Text from the left edge of a cell on.
+    /// Writes text from the left edge of a cell on.
     pub fn text(&mut self, x: u32, y: u32, text: &str, style: Style) {
         self.letters(x, y, "start", text, style);
     }
 
-    /// What one cell holds, in its middle: another font's letter may be narrower or wider.
+    /// Centres the text of one cell: letters of another font can be narrower or wider.
     pub fn centred(&mut self, cell: &Cell) {
         self.letters(cell.x + cell.width / 2, cell.y, "middle", &cell.text, cell.style);
     }
@@ -104,7 +98,7 @@ impl Canvas {
     }
 
     fn put(&mut self, what: Arguments<'_>) {
-        // Writing into a string cannot fail.
+        // writing into a string cannot fail
         let _ = self.svg.write_fmt(what);
     }
 }

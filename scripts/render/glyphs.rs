@@ -1,12 +1,11 @@
-//! Characters that must touch their neighbours, drawn as shapes: as letters of a font they would
-//! leave hairlines.
+//! Characters that must touch their neighbours, drawn as shapes: letters of a font would leave thin gaps.
 
 use super::{
     canvas::{CELL_HEIGHT, CELL_WIDTH, Canvas, Cell},
     palette::Rgb,
 };
 
-/// The pixel column and row that lines run along.
+/// The pixel column and row of the lines.
 const MIDDLE: (u32, u32) = (CELL_WIDTH / 2, CELL_HEIGHT / 2);
 
 /// Box characters and their arms to the left, right, top and bottom: none, light or heavy.
@@ -17,10 +16,10 @@ const BOXES: &str = "\
     ┸1120 ┹2120 ┺1220 ┻2220 ┼1111 ┽2111 ┾1211 ┿2211 ╀1121 ╁1112 ╂1122 ╃2121 ╄1221 ╅2112 ╆1212 ╇2221 \
     ╈2212 ╉2122 ╊1222 ╋2222 ╴1000 ╵0010 ╶0100 ╷0001 ╸2000 ╹0020 ╺0200 ╻0002 ╼1200 ╽0012 ╾2100 ╿0021";
 
-/// Dashed lines: along which axis, how thick, in how many pieces.
+/// Dashed lines: direction, thickness, number of pieces.
 const DASHES: &str = "┄h13 ┅h33 ┆v13 ┇v33 ┈h14 ┉h34 ┊v14 ┋v34 ╌h12 ╍h32 ╎v12 ╏v32";
 
-/// Curves and diagonals, as paths within a cell of 10 by 20.
+/// Curves and diagonals, as paths in a cell of 10 by 20.
 const PATHS: [(char, &str); 7] = [
     ('╭', "M5.5 20V15.5Q5.5 10.5 10 10.5"),
     ('╮', "M0 10.5Q5.5 10.5 5.5 15.5V20"),
@@ -31,11 +30,10 @@ const PATHS: [(char, &str); 7] = [
     ('╳', "M0 20L10 0M0 0L10 20"),
 ];
 
-/// Which quarters of U+2596 to U+259F are filled: 1 top left, 2 top right, 4 bottom left, 8 bottom
-/// right.
+/// The filled quarters of U+2596 to U+259F: 1 top left, 2 top right, 4 bottom left, 8 bottom right.
 const QUADRANTS: [u8; 10] = [4, 8, 1, 13, 9, 7, 11, 2, 6, 14];
 
-/// Draws the cell if its character is one of these; false if it is a letter for the font.
+/// Draws the cell if its character is one of these; returns false if the font must draw it.
 pub fn draw(canvas: &mut Canvas, cell: &Cell) -> bool {
     let mut chars = cell.text.chars();
     let (Some(char), None) = (chars.next(), chars.next()) else {
@@ -57,7 +55,7 @@ fn line(canvas: &mut Canvas, cell: &Cell, char: char) -> bool {
     } else if let Some((_, path)) = PATHS.iter().find(|(name, _)| *name == char) {
         canvas.stroke(cell.x, cell.y, path, cell.style.fg);
     } else {
-        // Double lines: rare enough for the font to do.
+        // double lines are rare: leave them to the font
         return false;
     }
     true
@@ -70,7 +68,7 @@ fn lookup<const N: usize>(table: &str, char: char) -> Option<[u8; N]> {
 
 fn arms(canvas: &mut Canvas, cell: &Cell, [left, right, up, down]: [u32; 4]) {
     let (x, y, fg) = (cell.x, cell.y, cell.style.fg);
-    // Each arm goes on to the far side of the line it meets, or corners would have a notch.
+    // each arm reaches to the far side of the line that it meets, or corners would have a notch
     let (across, along) = (up.max(down) / 2, left.max(right) / 2);
     for (thick, from, to) in [(left, 0, MIDDLE.0 + across + 1), (right, MIDDLE.0 - across, CELL_WIDTH)] {
         if thick > 0 {
@@ -126,7 +124,7 @@ fn block(canvas: &mut Canvas, cell: &Cell, char: char) -> bool {
 }
 
 fn braille(canvas: &mut Canvas, cell: &Cell, char: char) -> bool {
-    // The seventh and eighth dots were added below the first six, hence the order of the bits.
+    // the seventh and eighth dots were added later, below the first six, hence the order of the bits
     let places = [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (0, 3), (1, 3)];
     for (bit, (col, row)) in places.into_iter().enumerate() {
         if (u32::from(char) >> bit) & 1 == 1 {

@@ -1,10 +1,10 @@
-//! Colours: the sixteen of a calm dark theme, the rest of the 256 as every terminal has them.
+//! Colours: sixteen of a calm dark theme; the rest of the 256 are the standard ones.
 
 use super::Style;
 use std::fmt;
 use vt100::{Cell, Color};
 
-/// A colour; prints as SVG wants it.
+/// A colour; prints in the form that SVG needs.
 #[derive(Clone, Copy, PartialEq)]
 pub struct Rgb(pub u8, pub u8, pub u8);
 
@@ -18,7 +18,7 @@ pub const FRAME: Rgb = Rgb(0x30, 0x36, 0x3c);
 /// How much of its own colour dim text keeps.
 const DIM: f32 = 0.6;
 
-/// Black, red, green, yellow, blue, magenta, cyan, white, and the same again bright.
+/// Black, red, green, yellow, blue, magenta, cyan, white, then the same in bright.
 const ANSI: [Rgb; 16] = [
     Rgb(0x22, 0x27, 0x2c),
     Rgb(0xd7, 0x5f, 0x5a),
@@ -39,7 +39,7 @@ const ANSI: [Rgb; 16] = [
 ];
 
 impl Rgb {
-    /// This colour with the given share, the rest the other one.
+    /// Mixes this colour, with the given share, with the other.
     pub fn mix(self, other: Self, share: f32) -> Self {
         let part = |own: u8, other: u8| (f32::from(own) * share + f32::from(other) * (1.0 - share)).round() as u8;
         Self(part(self.0, other.0), part(self.1, other.1), part(self.2, other.2))
@@ -52,7 +52,7 @@ impl fmt::Display for Rgb {
     }
 }
 
-/// The look of a cell; the cursor is drawn as a cell turned inside out.
+/// The look of a cell. The cursor is drawn as an inverted cell.
 pub fn style_of(cell: &Cell, cursor: bool) -> Style {
     let (mut fg, mut bg) = (resolve(cell.fgcolor(), FOREGROUND), resolve(cell.bgcolor(), BACKGROUND));
     if cell.inverse() != cursor {

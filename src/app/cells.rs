@@ -1,18 +1,18 @@
-//! Cutting and padding text to terminal cells.
+//! Cuts and pads text to terminal cells.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Cells that a text takes.
+/// The number of cells that a text takes.
 pub fn width(text: &str) -> usize {
     if is_plain(text) { text.len() } else { text.width() }
 }
 
-/// Whether each byte is a character that takes one cell: nearly all that is shown is like that.
+/// Whether each byte is a character of one cell. Nearly all text on the screen is.
 pub fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| (0x20..0x7f).contains(&byte))
 }
 
-/// The text in at most `cells` cells, its end replaced by `…` where it does not fit.
+/// Cuts a text to at most `cells` cells; `…` replaces the end that does not fit.
 pub fn cut(text: &str, cells: usize) -> String {
     if width(text) <= cells {
         return text.to_owned();
@@ -33,11 +33,11 @@ pub fn cut(text: &str, cells: usize) -> String {
     out
 }
 
-/// The text in exactly `cells` cells, at the left or the right edge.
+/// Cuts or pads a text to exactly `cells` cells, aligned left or right.
 pub fn pad(text: &str, cells: usize, right: bool) -> String {
     let used = width(text);
     if used > cells {
-        // the cut may end before a wide character
+        // the cut can end one cell early, before a wide character
         let cut = cut(text, cells);
         return pad(&cut, cells, right);
     }
@@ -53,7 +53,7 @@ pub fn pad(text: &str, cells: usize, right: bool) -> String {
     out
 }
 
-/// The text in lines of at most `cells` cells, broken at blanks where there are any.
+/// Wraps a text to lines of at most `cells` cells, at blanks where possible.
 pub fn wrap(text: &str, cells: usize) -> Vec<String> {
     let cells = cells.max(1);
     let mut lines = vec![String::new()];
@@ -69,7 +69,7 @@ pub fn wrap(text: &str, cells: usize) -> Vec<String> {
                 break;
             }
             if line.is_empty() {
-                // a word longer than the line is broken inside
+                // break inside a word that is longer than the line
                 let mut used = 0;
                 let end = word
                     .char_indices()

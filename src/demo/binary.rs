@@ -1,4 +1,4 @@
-//! Where the server binary of the demonstration comes from.
+//! Finds the server binary for the demo.
 
 use std::{
     env,
@@ -9,15 +9,15 @@ use std::{
 
 use super::error::{DemoError, SERVER_BIN_VARIABLE};
 
-/// The programs looked for on `PATH`, the first found wins.
+/// The programs to look for on `PATH`. The first one found is used.
 const PROGRAMS: [&str; 2] = ["redis-server", "valkey-server"];
 
-/// Finds the server to run: [`SERVER_BIN_VARIABLE`] if set, else the first `redis-server`, else the
-/// first `valkey-server` on `PATH`.
+/// Finds the server to run: [`SERVER_BIN_VARIABLE`] if it is set, else the first `redis-server` on `PATH`, else the first
+/// `valkey-server`.
 ///
 /// # Errors
-/// [`DemoError::UnusableServerBinary`] if the variable is set to something that is not an
-/// executable file by its absolute path, [`DemoError::NoServerBinary`] if nothing is found.
+/// [`DemoError::UnusableServerBinary`] if the variable is not the absolute path of an executable file, [`DemoError::NoServerBinary`] if
+/// nothing is found.
 pub fn server_binary() -> Result<PathBuf, DemoError> {
     choose(env::var_os(SERVER_BIN_VARIABLE), env::var_os("PATH").as_deref())
 }
@@ -30,8 +30,7 @@ fn choose(named: Option<OsString>, search_path: Option<&OsStr>) -> Result<PathBu
     PROGRAMS
         .iter()
         .flat_map(|program| folders.iter().map(move |folder| folder.join(program)))
-        // A relative entry of PATH would make the server depend on the folder pelwatch happens to
-        // be started in.
+        // with a relative entry of PATH the choice would depend on the current folder
         .find(|candidate| candidate.is_absolute() && is_executable(candidate))
         .ok_or(DemoError::NoServerBinary)
 }

@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
-/// A linear congruential generator: enough to keep a workload from ticking like a clock, good for
-/// nothing else.
+/// A linear congruential generator. It only keeps the workload from ticking like a clock and is not fit for anything else.
 #[derive(Debug, Clone)]
 pub(super) struct Jitter(u64);
 
 impl Jitter {
     pub(super) fn new(seed: u64) -> Self {
-        // Small seeds that differ by one would give first numbers that differ by little.
+        // nearby seeds would start with nearby numbers: mix the bits and drop the first number
         let mut jitter = Self(seed ^ 0x5DEE_CE66_D1CE_4E5B);
         jitter.next();
         jitter
@@ -20,7 +19,7 @@ impl Jitter {
         low + self.next() % (high - low + 1)
     }
 
-    /// A span from `low_ms` to `high_ms` milliseconds, both included.
+    /// A time from `low_ms` to `high_ms` milliseconds, both included.
     pub(super) fn millis(&mut self, low_ms: u64, high_ms: u64) -> Duration {
         Duration::from_millis(self.between(low_ms, high_ms))
     }
@@ -31,8 +30,7 @@ impl Jitter {
     }
 
     fn next(&mut self) -> u64 {
-        // Multiplier and increment are Knuth's for MMIX; the low bits of such a generator are poor,
-        // so they are dropped.
+        // multiplier and increment are Knuth's for MMIX; the low bits of such a generator are poor, so they are dropped
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         self.0 >> 33
     }

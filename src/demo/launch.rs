@@ -1,4 +1,4 @@
-//! How a private server is started and looked at: its folder, its command line, its first answer.
+//! Starts a private server and checks on it: its folder, its command line, its first answer.
 
 use std::{
     fs::{self, File, Permissions},
@@ -13,13 +13,12 @@ use tempfile::TempDir;
 
 use super::error::DemoError;
 
-/// Longest socket path used, in bytes: macOS has room for 103 and Linux for 107.
+/// The longest socket path in use, in bytes: macOS has room for 103 and Linux for 107.
 const SOCKET_PATH_LIMIT_BYTES: usize = 100;
 /// How many of the server's last lines an error quotes.
 const QUOTED_LINES: usize = 5;
 
-/// Makes a folder for this user alone under `parent`, or under `/tmp` where a socket's path would
-/// get too long.
+/// Creates a folder for this user alone under `parent`, or under `/tmp` if the socket's path would be too long.
 pub(super) fn private_folder(parent: &Path) -> Result<TempDir, DemoError> {
     let make = |parent: &Path| {
         tempfile::Builder::new()
@@ -39,10 +38,9 @@ pub(super) fn socket_in(folder: &Path) -> PathBuf {
     folder.join("redis.sock")
 }
 
-/// Starts the server without a shell: each argument reaches it as it is, whatever the folder is
-/// called.
+/// Starts the server without a shell, so each argument arrives unchanged, whatever the folder is called.
 pub(super) fn spawn(bin: &Path, folder: &Path) -> io::Result<Child> {
-    // Complaints about the command line, or of the dynamic linker, come before there is a log.
+    // errors about the command line or from the dynamic linker come before there is a log
     let complaints = File::create(folder.join("stderr"))?;
     Command::new(bin)
         .args(["--port", "0", "--unixsocket"])
@@ -67,11 +65,11 @@ pub(super) fn answers_ping(socket: &Path) -> bool {
         stream.read_exact(&mut answer)?;
         Ok(&answer == b"+PONG\r\n")
     };
-    // Every failure means the same here: not yet.
+    // every failure means the same here: not yet
     ask().unwrap_or(false)
 }
 
-/// The last lines of the log, or else of stderr, ready to stand behind a sentence.
+/// The last lines of the log, or of stderr if the log is empty, ready to follow a sentence.
 pub(super) fn last_words(folder: &Path) -> String {
     let lines = ["log", "stderr"]
         .iter()

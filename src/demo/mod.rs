@@ -1,18 +1,17 @@
-//! The demonstration: a private server and a real workload that goes wrong on purpose.
+//! The demo: a private server and a real workload that goes wrong on purpose.
 //!
-//! **The promise: the user's own Redis is never contacted.** [`PrivateServer`] starts a
-//! `redis-server` or `valkey-server` of its own that listens on a unix socket in a fresh folder
-//! only the user can enter. It opens no TCP port, reads no configuration file, keeps nothing on
-//! disk, and is stopped and removed at the end. Everything in this module takes that socket's path
-//! as its only address: no URL, no `REDISCLI_AUTH`, no profile is looked at.
+//! **The promise: the user's own Redis is never contacted.** [`PrivateServer`] starts its own `redis-server` or `valkey-server`. It
+//! listens on a unix socket in a new folder that only the user can enter. It opens no TCP port, reads no configuration file and keeps
+//! nothing on disk. At the end it is stopped and removed. The path of that socket is the only address in this module: it reads no URL, no
+//! `REDISCLI_AUTH` and no profile.
 //!
-//! What is then seen is not played back: [`run`] has producers and workers talk to the server, each
-//! over its own connection, and three faults are scripted:
+//! The screen shows live data, not a recording: [`run`] lets producers and workers talk to the server, each over its own connection.
+//! Three faults are scripted:
 //!
 //! | stream / group | fault | symptom |
 //! |---|---|---|
-//! | `orders` / `analytics` | one worker, slower than the entries come | `falling-behind` |
-//! | `orders` / `billing` | `billing-crash` stops with five entries in hand | `holder-gone` |
+//! | `orders` / `analytics` | one worker, slower than entries arrive | `falling-behind` |
+//! | `orders` / `billing` | `billing-crash` stops while it holds five entries | `holder-gone` |
 //! | `emails` / `mailer` | `mailer-noack` handles entries and forgets to acknowledge | `never-acked` |
 
 mod binary;

@@ -1,4 +1,4 @@
-//! Who adds entries, and what is in them.
+//! The producers of entries, and the contents of the entries.
 
 use std::{convert::Infallible, path::Path, time::Duration};
 
@@ -7,19 +7,16 @@ use tokio::time::{Instant, sleep_until};
 
 use super::{jitter::Jitter, reader::connect};
 
-/// Entries a stream keeps, about: the server trims in whole nodes. A demo left open over night must
-/// not eat memory.
+/// About how many entries a stream keeps; the server trims whole nodes only. A demo that runs overnight must not fill the memory.
 const STREAM_CAP_ENTRIES: u64 = 20_000;
-/// A producer that fell further behind than this starts afresh, so that a laptop that slept does
-/// not wake to a flood.
+/// A producer that is further behind than this skips the missed entries: after sleep, a laptop must not flood the stream.
 const CATCH_UP_LIMIT: Duration = Duration::from_secs(1);
 
-/// A kind of entry: the stream it goes to, how often, and what it carries.
+/// A kind of entry: its stream, its rate and its fields.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Produce {
     pub(super) stream: &'static str,
-    /// Mean time between two entries, in milliseconds; the real ones are between half and one and a
-    /// half of it.
+    /// Mean time between two entries, in ms. Each real one is between half and one and a half of it.
     pub(super) every_ms: u64,
     /// The fields of the n-th entry.
     pub(super) fields: fn(n: u64, jitter: &mut Jitter) -> Vec<(&'static str, String)>,
@@ -42,16 +39,12 @@ impl Produce {
     }
 }
 
-/// Adds entries for ever, from the n-th on.
-///
-/// # Errors
-/// When the server cannot be reached any more, or refuses.
+/// Adds entries forever, beginning with the n-th.
 pub(super) async fn produce(socket: &Path, kind: Produce, mut n: u64, mut jitter: Jitter) -> RedisResult<Infallible> {
     let mut connection: MultiplexedConnection = connect(socket, &format!("{}-producer", kind.stream)).await?;
     let mut due = Instant::now();
     loop {
-        // Times are added up, not slept one after the other: otherwise each XADD's own time would
-        // lower the rate.
+        // add up the due times: with a sleep after each XADD, the time of the XADD itself would lower the rate
         due += jitter.millis(kind.every_ms / 2, kind.every_ms * 3 / 2);
         let now = Instant::now();
         if now.duration_since(due) > CATCH_UP_LIMIT {

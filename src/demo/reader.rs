@@ -1,19 +1,15 @@
-//! One consumer of a group, over a connection of its own.
+//! One consumer of a group, with its own connection.
 
 use std::path::Path;
 
 use redis::{AsyncConnectionConfig, Client, ConnectionAddr, RedisResult, Value, aio::MultiplexedConnection};
 
-/// How long a read waits for entries, in milliseconds, before it comes back with none.
+/// How long a read waits for entries, in ms, before it returns none.
 const BLOCK_MS: u64 = 2_000;
 
-/// Connects to the private server and names the connection, so that `CLIENT LIST` tells who is
-/// alive.
-///
-/// # Errors
-/// When the socket cannot be reached.
+/// Connects to the private server and names the connection, so that `CLIENT LIST` shows who is alive.
 pub(super) async fn connect(socket: &Path, name: &str) -> RedisResult<MultiplexedConnection> {
-    // No response limit: a blocking read is silent for as long as its stream is.
+    // no response limit: a blocking read is silent for as long as its stream is
     let patient = AsyncConnectionConfig::new().set_response_timeout(None);
     let client = Client::open(ConnectionAddr::Unix(socket.to_owned()))?;
     let mut connection = client.get_multiplexed_async_connection_with_config(&patient).await?;
@@ -21,8 +17,7 @@ pub(super) async fn connect(socket: &Path, name: &str) -> RedisResult<Multiplexe
     Ok(connection)
 }
 
-/// A consumer at work. Dropping it closes its connection, and the server keeps what it had not
-/// acknowledged.
+/// A working consumer. Dropping it closes its connection; its unacknowledged entries stay pending.
 pub(super) struct Reader {
     connection: MultiplexedConnection,
     stream: &'static str,
@@ -41,8 +36,7 @@ impl Reader {
         Ok(Self { connection, stream, group, consumer })
     }
 
-    /// Takes up to `count` new entries, waiting for the first; after two quiet seconds comes back
-    /// with none.
+    /// Takes up to `count` new entries. Waits two seconds for the first one, then returns none.
     pub(super) async fn take(&mut self, count: usize) -> RedisResult<Vec<String>> {
         let reply: Value = redis::cmd("XREADGROUP")
             .arg("GROUP")
@@ -60,10 +54,10 @@ impl Reader {
         Ok(entry_ids(reply))
     }
 
-    /// The oldest entries this consumer holds, up to `count`.
+    /// The oldest entries that this consumer holds, up to `count`.
     ///
-    /// XPENDING and not a read of the consumer's own history: that would raise the delivery counts,
-    /// and the demo would show redeliveries that never happened.
+    /// It uses XPENDING, not a read of the consumer's own history: such a read raises the delivery counts, and the demo would show
+    /// redeliveries that never happened.
     pub(super) async fn in_hand(&mut self, count: usize) -> RedisResult<Vec<String>> {
         let rows: Vec<(String, String, i64, i64)> = redis::cmd("XPENDING")
             .arg(self.stream)
@@ -83,8 +77,7 @@ impl Reader {
     }
 }
 
-/// The ids in an XREADGROUP reply over one stream, in either protocol; none for the nil of a read
-/// that found nothing.
+/// The ids in an XREADGROUP reply over one stream, in either protocol. The nil of a read without entries gives none.
 fn entry_ids(reply: Value) -> Vec<String> {
     let entries = match reply {
         // RESP2: [[name, entries]]

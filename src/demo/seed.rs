@@ -1,4 +1,4 @@
-//! What is there before the first worker starts, so that the first screen is not empty.
+//! The data before the first worker starts, so that the first screen is not empty.
 
 use std::path::Path;
 
@@ -11,24 +11,23 @@ use super::{
     reader::connect,
 };
 
-/// How many entries each stream starts with; the producers number theirs from here on.
+/// How many orders there are at the start. The producer continues the numbering.
 pub(super) const SEEDED_ORDERS: u64 = 40;
-/// The same for emails.
+/// How many emails there are at the start.
 pub(super) const SEEDED_EMAILS: u64 = 12;
 
-/// What one consumer has done before the demo begins: it was given `taken` entries and acknowledged
-/// all but `kept`.
+/// One consumer's work before the demo begins: it received `taken` entries and acknowledged all but `kept`.
 struct Share {
     consumer: &'static str,
     taken: usize,
     kept: usize,
 }
 
-/// Puts some seconds of history on the server: entries with ids of the recent past, three groups at
-/// different cursors and a few pending entries, in one round trip. It expects a fresh server.
+/// Puts a few seconds of history on a new server, in one round trip: entries with recent ids, three groups at different cursors and a few
+/// pending entries.
 ///
 /// # Errors
-/// [`DemoError::Workload`] when the server cannot be reached or has been seeded before.
+/// [`DemoError::Workload`] when the server cannot be reached or already has this data.
 pub async fn seed(socket: &Path) -> Result<(), DemoError> {
     plant(socket).await.map_err(|error| DemoError::Workload(format!("seeding failed: {error}")))
 }
@@ -39,7 +38,7 @@ async fn plant(socket: &Path) -> RedisResult<()> {
     let now_ms = seconds * 1_000 + micros / 1_000;
 
     let mut pipeline = redis::pipe();
-    // One transaction: whoever watches meanwhile sees all of it or nothing.
+    // one transaction: whoever watches at that moment sees all of it or nothing
     pipeline.atomic();
     let orders = add_history(&mut pipeline, ORDERS, SEEDED_ORDERS, now_ms);
     let billing = [share("billing-1", 12, 2), share("billing-2", 12, 2), share("billing-3", 12, 1)];
@@ -55,8 +54,7 @@ fn share(consumer: &'static str, taken: usize, kept: usize) -> Share {
     Share { consumer, taken, kept }
 }
 
-/// Adds `count` entries whose ids lie before `now_ms` at the producer's own pace, and returns the
-/// ids in order.
+/// Adds `count` entries with ids before `now_ms`, at the producer's own rate. Returns the ids in order.
 fn add_history(pipeline: &mut Pipeline, kind: Produce, count: u64, now_ms: u64) -> Vec<String> {
     let mut jitter = Jitter::new(0);
     let ids: Vec<String> = (0..count).map(|n| format!("{}-0", now_ms - (count - n) * kind.every_ms)).collect();
@@ -66,16 +64,14 @@ fn add_history(pipeline: &mut Pipeline, kind: Produce, count: u64, now_ms: u64) 
     ids
 }
 
-/// Makes the group at the beginning of the stream and lets each consumer in turn take and
-/// acknowledge its share.
+/// Creates the group at the beginning of the stream. Then each consumer in turn takes its share and acknowledges it.
 fn deliver(pipeline: &mut Pipeline, stream: &str, group: &str, ids: &[String], shares: &[Share]) {
     pipeline.cmd("XGROUP").arg("CREATE").arg(stream).arg(group).arg("0").ignore();
     let mut left = ids;
     for share in shares {
         pipeline.cmd("XREADGROUP").arg("GROUP").arg(group).arg(share.consumer);
         pipeline.arg("COUNT").arg(share.taken).arg("STREAMS").arg(stream).arg(">").ignore();
-        // Delivery goes in the order of ids, so what each was given is known without reading the
-        // replies.
+        // delivery follows the order of ids, so each share is known without reading the replies
         let (taken, rest) = left.split_at(share.taken);
         let acked = &taken[..share.taken - share.kept];
         if !acked.is_empty() {

@@ -1,4 +1,4 @@
-//! A server of our own: private socket, no TCP, no persistence, gone when dropped.
+//! A private server: its own socket, no TCP, no persistence, removed when dropped.
 
 use std::{
     path::{Path, PathBuf},
@@ -15,22 +15,20 @@ use super::{
     launch::{answers_ping, last_words, private_folder, socket_in, spawn},
 };
 
-/// How long a server may take until it answers. Ten seconds is far more than an empty one ever
-/// needs.
+/// How long a server may take until it answers. An empty server needs far less than ten seconds.
 const START_LIMIT: Duration = Duration::from_secs(10);
-/// The pause between two looks at a starting server.
+/// The pause between two checks on a starting server.
 const LOOK_EVERY: Duration = Duration::from_millis(3);
 
-/// A running server that nobody but this user can reach. Dropping it kills the server and removes
-/// its folder.
+/// A running server that only this user can reach. Dropping it kills the server and removes its folder.
 ///
-/// The server stays in pelwatch's process group, so that Ctrl-C and Ctrl-Z in a terminal mean both.
+/// The server stays in pelwatch's process group, so Ctrl-C and Ctrl-Z in a terminal apply to both.
 #[derive(Debug)]
 pub struct PrivateServer {
     child: Child,
     bin: PathBuf,
     socket: PathBuf,
-    /// Declared last: it goes after `Drop` has ended the server that writes into it.
+    /// Must be the last field: the folder may go only after `Drop` has ended the server that writes into it.
     folder: TempDir,
 }
 
@@ -38,7 +36,7 @@ impl PrivateServer {
     /// Finds a server binary ([`server_binary`]), starts it and waits until it answers.
     ///
     /// # Errors
-    /// Every [`DemoError`] but [`DemoError::Workload`].
+    /// Every [`DemoError`] except [`DemoError::Workload`].
     pub fn start() -> Result<Self, DemoError> {
         Self::start_with(&server_binary()?)
     }
@@ -46,8 +44,8 @@ impl PrivateServer {
     /// Starts `bin` and waits until it answers.
     ///
     /// # Errors
-    /// [`DemoError::Folder`], [`DemoError::CannotStart`], [`DemoError::EndedEarly`] and
-    /// [`DemoError::NoAnswer`]; in each case nothing is left running and nothing is left on disk.
+    /// [`DemoError::Folder`], [`DemoError::CannotStart`], [`DemoError::EndedEarly`] and [`DemoError::NoAnswer`]. After any of them
+    /// nothing is left running, and nothing is left on disk.
     pub fn start_with(bin: &Path) -> Result<Self, DemoError> {
         let folder = private_folder(&std::env::temp_dir())?;
         let socket = socket_in(folder.path());
@@ -58,22 +56,20 @@ impl PrivateServer {
         Ok(server)
     }
 
-    /// The unix socket it listens on.
+    /// The unix socket that the server listens on.
     pub fn socket(&self) -> &Path {
         &self.socket
     }
 
-    /// The folder that holds the socket and the log, removed on drop.
+    /// The folder with the socket and the log. It is removed on drop.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The binary that runs.
     pub fn bin(&self) -> &Path {
         &self.bin
     }
 
-    /// The process id of the server.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
@@ -81,7 +77,7 @@ impl PrivateServer {
     fn wait_until_it_answers(&mut self) -> Result<(), DemoError> {
         let started = Instant::now();
         loop {
-            // Asked before the PING: a server that has just ended must not be taken for a slow one.
+            // checked before the PING: a server that has just ended must not be taken for a slow one
             let ended =
                 self.child.try_wait().map_err(|source| DemoError::CannotStart { bin: self.bin.clone(), source })?;
             if let Some(status) = ended {
@@ -102,8 +98,7 @@ impl PrivateServer {
 
 impl Drop for PrivateServer {
     fn drop(&mut self) {
-        // SIGKILL loses nothing here: the server has nothing to save. Both calls fail only if it
-        // has ended already.
+        // SIGKILL loses nothing, because the server saves nothing; both calls fail only if it has ended already
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

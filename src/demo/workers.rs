@@ -1,4 +1,4 @@
-//! How the consumers behave: well, slowly, forgetfully, or not at all any more.
+//! How the consumers behave: well, slowly, forgetfully, or crashed.
 
 use std::{convert::Infallible, ops::RangeInclusive};
 
@@ -9,17 +9,16 @@ use super::{jitter::Jitter, reader::Reader};
 
 /// How many entries a worker takes at a time.
 const BATCH: usize = 8;
-/// How many entries the crashing worker has in hand when it stops.
+/// How many entries the crashing worker holds when it stops.
 const HELD_AT_CRASH: usize = 5;
-/// A demo left open over night must not eat memory, so the forgetful worker's pending entries are
-/// bounded ...
+/// Most pending entries of the forgetful worker. A demo that runs overnight must not fill the memory.
 const FORGOTTEN_LIMIT: usize = 3_000;
-/// ... by acknowledging this many of the oldest whenever the limit is reached.
+/// At the limit, this many of the oldest are acknowledged.
 const REMEMBERED_AT_ONCE: usize = 1_000;
 
-/// Handles each entry within `handling_ms` milliseconds and acknowledges it, for ever.
+/// Handles each entry within `handling_ms` milliseconds and acknowledges it, forever.
 ///
-/// Whether this is a healthy worker or one that falls behind is only a matter of `handling_ms`.
+/// `handling_ms` decides whether this worker is healthy or falls behind.
 pub(super) async fn diligent(
     mut reader: Reader,
     handling_ms: RangeInclusive<u64>,
@@ -35,8 +34,8 @@ pub(super) async fn diligent(
     }
 }
 
-/// Works like [`diligent`] until `crash_at`, then takes five more entries and is gone: its
-/// connection closes and the entries stay pending for good.
+/// Works like [`diligent`] until `crash_at`, then takes five more entries and stops: its connection closes and the entries stay pending
+/// for good.
 pub(super) async fn crashing(
     mut reader: Reader,
     handling_ms: RangeInclusive<u64>,
@@ -56,7 +55,7 @@ pub(super) async fn crashing(
     Ok(())
 }
 
-/// Handles entries and never acknowledges them, but for the bound that keeps the demo small.
+/// Handles entries and never acknowledges them, except at the limit that keeps the demo small.
 pub(super) async fn forgetful(mut reader: Reader) -> RedisResult<Infallible> {
     let mut held = reader.in_hand(FORGOTTEN_LIMIT).await?.len();
     loop {

@@ -1,4 +1,4 @@
-//! Who takes part in the demonstration, and the supervisor that runs them.
+//! The participants of the demo, and the supervisor that runs them.
 
 use std::{
     convert::Infallible,
@@ -22,31 +22,29 @@ use super::{
     workers::{crashing, diligent, forgetful},
 };
 
-/// The `holder-gone` threshold the demo runs pelwatch with, in milliseconds. It is far below what
-/// production needs: the crashing worker stops about 12 s after the start, and must be named within
-/// the first half minute.
+/// The `holder-gone` threshold of the demo, in ms. It is far below what production needs: the crashing worker stops about 12 s after the
+/// start and must be reported within half a minute.
 pub const GONE_AFTER_MS: u64 = 15_000;
 
 /// When the crashing worker stops, counted from the start of the workload.
 const CRASH_AFTER: Duration = Duration::from_secs(12);
 
-/// What one participant leaves behind: its name, and how it ended.
+/// The name of a participant, and how it ended.
 type Ended = (&'static str, RedisResult<()>);
 
 /// Seeds the private server at `socket` and drives the workload on it: [`seed`], then [`drive`].
 ///
 /// # Errors
-/// It only ever ends with [`DemoError::Workload`], when the server goes away or refuses a command.
-/// Dropping the future stops every producer and worker.
+/// It ends only with [`DemoError::Workload`], when the server goes away or refuses a command. Dropping the future stops every producer
+/// and worker.
 pub async fn run(socket: PathBuf) -> Result<Infallible, DemoError> {
     seed(&socket).await?;
     drive(socket).await
 }
 
-/// Drives producers and workers on a server that [`seed`] has prepared, each over its own
-/// connection.
+/// Drives producers and workers on a server that [`seed`] has prepared, each over its own connection.
 ///
-/// It runs on any tokio runtime, a current-thread one included.
+/// It runs on any tokio runtime, also on a current-thread one.
 ///
 /// # Errors
 /// As [`run`].
@@ -58,10 +56,10 @@ pub async fn drive(socket: PathBuf) -> Result<Infallible, DemoError> {
     }
 }
 
-/// Whether the workload goes on after one participant's end, and if not, why not.
+/// Whether the workload continues after one participant's end, and if not, why not.
 fn judge(ended: Option<Result<Ended, JoinError>>) -> Result<(), String> {
     match ended {
-        // The crash: this participant is meant to end without a word.
+        // the crash: this participant is meant to end silently
         Some(Ok((_, Ok(())))) => Ok(()),
         Some(Ok((name, Err(error)))) if error.is_io_error() => {
             Err(format!("{name} lost its connection to the private server ({error})"))
@@ -96,14 +94,14 @@ fn hire(crew: &mut JoinSet<Ended>, socket: &Path) {
     let at = address();
     enlist(crew, "analytics-1", async move {
         let reader = Reader::connect(&at, "orders", "analytics", "analytics-1").await?;
-        // About 21 a second where 25 come: slow enough to fall behind, too fast to look stuck.
+        // about 21 a second while 25 arrive: slow enough to fall behind, too fast to look stuck
         never(diligent(reader, 40..=50, Jitter::new(21)).await)
     });
 
     let at = address();
     enlist(crew, "mailer-1", async move {
         let reader = Reader::connect(&at, "emails", "mailer", "mailer-1").await?;
-        // Sending takes its time, so most emails go to the worker that forgets them.
+        // sending takes time, so most emails go to the worker that forgets them
         never(diligent(reader, 150..=300, Jitter::new(31)).await)
     });
     let at = address();
@@ -116,7 +114,7 @@ fn enlist(crew: &mut JoinSet<Ended>, name: &'static str, work: impl Future<Outpu
     crew.spawn(async move { (name, work.await) });
 }
 
-/// Turns "ends only with an error" into what the crew has in common.
+/// Maps a future that ends only with an error to the result type that all participants share.
 fn never(ended: RedisResult<Infallible>) -> RedisResult<()> {
     match ended {
         Ok(never) => match never {},

@@ -1,4 +1,4 @@
-//! The snapshot that scripts read, as the interface `pelwatch.snapshot/1` has it.
+//! The snapshot for scripts, in the format `pelwatch.snapshot/1`.
 
 use crate::core::{
     census::{AGES_MS, TRIES, Tally},
@@ -15,10 +15,9 @@ use crate::core::{
 };
 use serde_json::{Map, Value, json};
 
-/// Strip entries in the document, at most.
+/// Most strip entries in one document.
 const STRIP_ENTRIES: usize = 2000;
 
-/// The whole document.
 pub fn snapshot(watch: &Watch, endpoint: &str, now: Now) -> Value {
     let store = &watch.store;
     let text_or_null = |text: &str| if text.is_empty() { Value::Null } else { json!(text) };
@@ -58,7 +57,7 @@ fn nodes(cluster: &ClusterFacts) -> Value {
     json!({"up": cluster.up(), "total": cluster.nodes.len(), "down": down.collect::<Vec<_>>()})
 }
 
-/// A name: what the screen shows, and the bytes where that is not the name itself.
+/// A name as the screen shows it. Its bytes are added if that text is not the exact name.
 fn name(name: &Name) -> Value {
     json!({"text": name.shown(), "hex": name.hex()})
 }
@@ -82,7 +81,7 @@ fn state_word(fault: &Fault) -> &'static str {
     }
 }
 
-/// The wall-clock time of a monotonic point, from the two clocks at `now`.
+/// Converts a monotonic time to wall-clock time, with the two clocks at `now`.
 fn sampled_at(at: crate::core::time::Mono, now: Now) -> String {
     rfc3339(now.wall_ms - now.mono.since(at) as i64)
 }
@@ -120,8 +119,8 @@ fn stream(watch: &Watch, stream: &StreamState, now: Now) -> Value {
     })
 }
 
-/// Fields of the stream that are older than its groups, with their age: where XINFO STREAM is large it is asked for rarely. Of a
-/// stream whose node is away, all of them.
+/// The stream's fields that are older than its groups, with their age. XINFO STREAM is read less often when its reply is large. While the
+/// stream's node is unreachable, all fields are listed.
 fn stale(stream: &StreamState, now: Now) -> Value {
     let newest = stream.groups.values().map(|group| group.at).max().unwrap_or(stream.facts.at);
     let age_ms = if stream.is_away() { now.mono.since(stream.facts.at) } else { newest.since(stream.facts.at) };
@@ -149,7 +148,7 @@ fn group(watch: &Watch, stream: &StreamState, group: &GroupState, now: Now) -> V
     let facts = &group.facts;
     let sampled_at = sampled_at(group.at, now);
     let walked = group.census.shown().map(|tally| census(tally, now));
-    // ages of values that can be had no more stand still, as on the screen
+    // ages of values that cannot be read any more stand still, as on the screen
     let (state, now) = if stream.is_away() { ("error", Now { mono: group.at, ..now }) } else { ("ok", now) };
     let fault = group.pel_failure.as_ref().map(|failure| &failure.fault).or(group.consumers.fault());
     let fault = match &stream.state {
@@ -230,7 +229,7 @@ fn consumer(group: &GroupState, consumer: &ConsumerFacts, now: Now) -> Value {
     out
 }
 
-/// A walk over the whole PEL: ages are those at its beginning, and each entry was seen once between then and its end.
+/// A walk over the whole PEL. Ages count from its beginning; each entry was read once between then and its end.
 fn census(tally: &Tally, now: Now) -> Value {
     let classes = AGES_MS.iter().map(|below| json!(below)).chain(std::iter::once(Value::Null));
     let ages: Vec<Value> =

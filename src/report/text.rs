@@ -1,4 +1,4 @@
-//! The snapshot for people: one line a fact, the strip as a line.
+//! The snapshot for people: one line for each fact, the strip as a line.
 
 use crate::core::{
     id::EntryId,
@@ -14,12 +14,11 @@ use crate::core::{
 };
 use std::fmt::Write as _;
 
-/// Entries written out on each side of the cursor.
+/// Entries shown on each side of the cursor.
 const AROUND: usize = 12;
-/// Consumers written out for a group.
+/// Most consumers listed for a group.
 const CONSUMERS: usize = 20;
 
-/// The whole text.
 pub fn snapshot(watch: &Watch, endpoint: &str, now: Now) -> String {
     let mut out = String::new();
     let store = &watch.store;
@@ -118,7 +117,7 @@ fn group_lines(out: &mut String, watch: &Watch, stream: &StreamState, group: &Gr
         ),
     );
     let cells = group.cells(stream);
-    // a dashboard left at once has not fetched them all: no entries shown is not the same as no entries there
+    // a dashboard that is closed early has not fetched everything: an empty list does not mean that there are no entries
     if cells.is_empty()
         && (group.facts.pending != Known::Is(0) || stream.facts.value.as_ref().is_some_and(|facts| facts.length > 0))
     {
@@ -185,7 +184,7 @@ fn finding_lines(out: &mut String, indent: usize, finding: &Finding) {
     line(out, indent + 2, &format!("first check: {}", finding.check));
 }
 
-/// The strip as text: `1-0 acked, 3-0 pending c1 | cursor | 5-0 new`; long ones are cut around the cursor.
+/// The strip as text: `1-0 acked, 3-0 pending c1 | cursor | 5-0 new`. A long strip is cut around the cursor.
 pub fn strip_line(cells: &[Cell], cursor: EntryId) -> String {
     let split = cells.partition_point(|cell| cell.id <= cursor);
     let (behind, ahead) = cells.split_at(split);

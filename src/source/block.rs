@@ -1,10 +1,10 @@
-//! What is asked of one stream, as commands of one moment where MULTI is allowed, and what became of them.
+//! The commands for one stream, sent in one MULTI where that is allowed, and the possible outcomes of that block.
 
 use super::commands;
 use crate::core::sample::StreamRequest;
 use redis::{Cmd, Value};
 
-/// One command of a stream's block and what its reply is.
+/// One command of a stream's block; it also says how to decode the reply.
 pub(super) enum Step {
     Facts,
     Groups,
@@ -26,8 +26,8 @@ impl Step {
     }
 }
 
-/// Without MULTI the groups go first: a reply a moment older than the stream's can show more waiting than there was then, but never
-/// a cursor beyond the stream's end.
+/// Without MULTI the groups are read before the stream. A group reply that is slightly older than the stream's can show more unread
+/// entries than there were, but never a cursor beyond the stream's end.
 pub(super) fn steps_in_order(request: &StreamRequest, multi: bool) -> Vec<(Step, Cmd)> {
     let mut steps = steps(request);
     if !multi && request.facts {
@@ -58,8 +58,8 @@ fn steps(request: &StreamRequest) -> Vec<(Step, Cmd)> {
     steps
 }
 
-/// The commands as they are sent. ASKING is for a slot on its way to this node: it holds for the next command, and for all of a
-/// transaction when it stands before MULTI; its own replies come along.
+/// ASKING is needed while a slot migrates to this node. It covers only the next command, or the whole transaction when it comes before
+/// MULTI. Each ASKING gets a reply of its own.
 pub(super) fn block(steps: &[(Step, Cmd)], multi: bool, asking: bool) -> Vec<Cmd> {
     let edge = |word| std::iter::once(commands::plain(word));
     let inner = steps.iter().map(|(_, cmd)| cmd.clone());
@@ -71,15 +71,15 @@ pub(super) fn block(steps: &[(Step, Cmd)], multi: bool, asking: bool) -> Vec<Cmd
     }
 }
 
-/// What became of a block sent inside MULTI.
+/// The outcome of a block sent inside MULTI.
 pub(super) enum Block {
-    /// The replies, all of one moment.
+    /// The replies, all taken at the same moment.
     Whole(Vec<Value>),
-    /// MULTI itself is refused, so the commands ran one by one.
+    /// MULTI itself was refused, so the commands ran one by one.
     Skewed(Vec<Value>),
-    /// Another node of the cluster serves the key, or none: said when it was queued, or at EXEC.
+    /// Another node of the cluster serves the key, or no node does. The server says so when a command is queued, or at EXEC.
     Astray(Vec<Value>),
-    /// A command was refused when queued, so EXEC ran none.
+    /// A command was refused when it was queued, so EXEC ran nothing.
     Aborted,
 }
 

@@ -1,4 +1,4 @@
-//! Who answers, and what it refuses: asked once after connecting, and learnt from refusals.
+//! Identifies the server and what it refuses. The greeting asks once after connecting; later refusals are remembered.
 
 use super::{commands, decode};
 use crate::core::{
@@ -8,28 +8,27 @@ use crate::core::{
 use redis::{Cmd, Value};
 use std::collections::{BTreeSet, HashSet};
 
-/// What is known not to work on this connection, so that it is not asked for again and again.
+/// What is known not to work on this connection, so that it is not tried again.
 #[derive(Clone, Debug, Default)]
 pub struct Caps {
-    /// Commands that permission forbids.
+    /// Commands that the user's permissions forbid.
     pub denied: BTreeSet<&'static str>,
-    /// SCAN knows no TYPE (before 6.0).
+    /// SCAN does not know TYPE (before 6.0).
     pub no_scan_type: bool,
-    /// MULTI is refused: samples may be skewed.
+    /// MULTI is refused, so samples may be skewed.
     pub no_multi: bool,
-    /// Keys of which a part is refused, which would make EXEC refuse the rest.
+    /// Keys with a refused command in their block. Inside MULTI that refusal would abort the rest, so their commands are sent without it.
     pub plain_keys: HashSet<Name>,
 }
 
 impl Caps {
-    /// Whether this command was refused before.
     pub fn is_denied(&self, command: &str) -> bool {
         self.denied.contains(command)
     }
 }
 
-/// The first pipeline on a new connection. NO-TOUCH keeps watched keys from looking used (7.2+, docs/server-facts.md 2.2). Older
-/// servers refuse it, which does no harm.
+/// The first pipeline on a new connection. With NO-TOUCH, watching does not make keys look recently used (7.2+, docs/server-facts.md
+/// 2.2). Older servers refuse it, which is harmless.
 pub fn greeting() -> Vec<(&'static str, Cmd)> {
     let mut name = Cmd::new();
     name.arg("CLIENT").arg("SETNAME").arg("pelwatch");
@@ -42,9 +41,9 @@ pub fn greeting() -> Vec<(&'static str, Cmd)> {
     ]
 }
 
-/// Whether this server may be read with NO-TOUCH on. As nodes of a cluster, Redis 8.0 to 8.4 and Valkey 8.1 end with a segmentation
-/// fault when such a connection asks for a key in a slot that is being moved (seen on Redis 8.0.2, 8.0.6 and 8.2.3 and Valkey 8.1.1; not
-/// on Redis 7.4.1, 8.6.3 and 8.10.2, Valkey 8.0.1, 8.1.8, 9.0.0 and 9.1.2): there watched keys look used, which is the lesser harm
+/// Whether NO-TOUCH is safe on this server. In cluster mode, Redis 8.0 to 8.4 and Valkey 8.1 crash with a segmentation fault when a
+/// NO-TOUCH connection reads a key in a migrating slot. Seen on Redis 8.0.2, 8.0.6 and 8.2.3 and Valkey 8.1.1; not on Redis 7.4.1, 8.6.3
+/// and 8.10.2, Valkey 8.0.1, 8.1.8, 9.0.0 and 9.1.2. On the affected versions watched keys look recently used, which is the lesser harm
 /// (docs/server-facts.md 9.3).
 pub fn bears_no_touch(server: &ServerFacts) -> bool {
     let mut parts = server.version.split('.').map(|part| part.parse::<u32>().ok());
@@ -58,17 +57,18 @@ pub fn bears_no_touch(server: &ServerFacts) -> bool {
     !(server.cluster && ends)
 }
 
-/// Reads who answers out of HELLO and both INFO replies, any of which may be an error.
+/// Identifies the server from HELLO and both INFO replies. Any of the three may be an error.
 pub fn server(hello: &Value, server: &Value, replication: &Value) -> ServerFacts {
     let info = decode::text(server).unwrap_or_default();
     let field = |name: &str| line(&info, name);
-    // every Valkey says redis_version:7.2.4; only these two fields tell, and 7.2 says "redis" in HELLO (docs/server-facts.md 1.3)
+    // every Valkey reports redis_version:7.2.4, and Valkey 7.2 says "redis" in HELLO: only these two fields tell (docs/server-facts.md
+    // 1.3)
     let valkey = field("valkey_version");
     let (flavor, version) = match (&valkey, field("redis_version")) {
         (Some(version), _) => ("valkey".to_owned(), version.clone()),
         (None, Some(version)) if field("server_name").as_deref() == Some("valkey") => ("valkey".to_owned(), version),
         (None, Some(version)) if foreign(&info).is_none() => ("redis".to_owned(), version),
-        // a fork says which Redis it is like; its counters follow rules of their own (docs/server-facts.md 12)
+        // a fork reports the Redis version that it is compatible with, but its counters follow other rules (docs/server-facts.md 12)
         (None, Some(_)) => ("unknown".to_owned(), foreign(&info).unwrap_or_default()),
         (None, None) => match (decode::field_text(hello, "server"), decode::field_text(hello, "version")) {
             (Some(name), Some(version)) if name == "redis" || name == "valkey" => (name, version),
@@ -88,7 +88,7 @@ pub fn server(hello: &Value, server: &Value, replication: &Value) -> ServerFacts
     facts
 }
 
-/// Role and link out of INFO replication, if it was answered.
+/// Updates role and replication link from INFO replication, if the server answered it.
 pub fn replication_facts(facts: &mut ServerFacts, replication: &Value) {
     let Some(info) = decode::text(replication) else { return };
     match line(&info, "role").as_deref() {
@@ -107,7 +107,7 @@ pub fn replication_facts(facts: &mut ServerFacts, replication: &Value) {
     }
 }
 
-/// The version of a server that is neither Redis nor Valkey, as it writes it into INFO beside the Redis version it is like.
+/// The version of a server that is neither Redis nor Valkey. INFO shows it beside the Redis version that it is compatible with.
 fn foreign(info: &str) -> Option<String> {
     ["dragonfly_version", "kvrocks_version", "keydb_version", "garnet_version", "upstash_version"]
         .iter()

@@ -1,5 +1,4 @@
-//! Walks a census between the ticks, at the pace that its limits allow: after each command it rests so long that the share of
-//! the server's time stays below the bound.
+//! Walks a census between the ticks. After each command it rests long enough to keep the share of the server's time within the limit.
 
 use super::{LinkFault, Source, commands, decode};
 use crate::{
@@ -14,15 +13,15 @@ use redis::{Cmd, Value};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// A walk brings no more bytes a second than this.
+/// The census reads at most this many bytes a second.
 const BYTES_A_SECOND: u64 = 2 << 20;
 
-/// The walk under way, if one is wanted.
+/// The walk in progress, if one is requested.
 #[derive(Debug)]
 pub struct Walker {
     walk: Option<Walk>,
     due: Instant,
-    /// What was spent since the last tick.
+    /// Spent since the last tick, not reported yet.
     owed: Cost,
 }
 
@@ -33,7 +32,7 @@ impl Default for Walker {
 }
 
 impl Walker {
-    /// Takes the newest wish: goes on, begins anew, or lets it be.
+    /// Follows the latest request: continue the walk, start another, or stop.
     pub fn follow(&mut self, request: Option<&CensusRequest>, clock: Clock) {
         match request {
             None => self.walk = None,
@@ -45,24 +44,21 @@ impl Walker {
         }
     }
 
-    /// When the next command may be sent; `None` when there is none.
+    /// When the next command may be sent; `None` when there is nothing to send.
     pub fn due(&self) -> Option<Instant> {
         self.walk.as_ref().filter(|walk| walk.tally().ended.is_none()).map(|_| self.due)
     }
 
-    /// Sends the next command and rests.
-    ///
-    /// # Errors
-    /// When the server is lost.
+    /// Sends the next command, then sets how long to rest.
     pub async fn step(&mut self, source: &mut impl Source, clock: Clock) -> Result<(), LinkFault> {
         let Some(walk) = &mut self.walk else { return Ok(()) };
         let Some(step) = walk.next(clock.mono()) else { return Ok(()) };
         let request = walk.request();
         let (answer, cost) = source.census(&request.key, &request.group, &step).await?;
-        // where the server does not tell its time the wait stands for it, which errs on the safe side
+        // without the server's TIME the reply time stands in for it: it is longer, which errs on the safe side
         let spent_us = cost.server_us.unwrap_or(cost.slowest_reply_us);
         let rest_us = spent_us.saturating_mul(1_000_000) / request.limits.second_us.max(1);
-        // payloads that come along weigh more on the line than on the server
+        // payloads that come along cost more on the network than on the server
         let rest = Duration::from_micros(rest_us.max(cost.bytes_in.saturating_mul(1_000_000) / BYTES_A_SECOND));
         self.due = Instant::now() + rest;
         self.owed.add(cost);
@@ -70,14 +66,13 @@ impl Walker {
         Ok(())
     }
 
-    /// Writes into a tick's sample how far it has come, and what that has cost since the last one.
+    /// Writes into a tick's sample how far the walk is, and what it cost since the last tick.
     pub fn report(&mut self, sample: &mut Sample) {
         sample.census = self.walk.as_ref().map(|walk| Box::new(walk.sample()));
         sample.walked = std::mem::take(&mut self.owed);
     }
 }
 
-/// The commands of a step.
 pub(super) fn commands_of(key: &Name, group: &Name, step: &Step) -> Vec<Cmd> {
     let one = |id| PageRequest { from: id, to: id, count: 1, consumer: None };
     match step {
@@ -88,7 +83,6 @@ pub(super) fn commands_of(key: &Name, group: &Name, step: &Step) -> Vec<Cmd> {
     }
 }
 
-/// What their replies say.
 pub(super) fn answer(step: &Step, replies: &[Value]) -> Answer {
     match step {
         Step::Page(_) | Step::Older(_) => Answer::Page(decode::pending(replies.first().unwrap_or(&Value::Nil))),

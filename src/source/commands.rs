@@ -1,4 +1,4 @@
-//! The argument lists of every command that pelwatch sends while watching. All of them only read.
+//! The argument lists of every command that pelwatch sends while watching. All of them are read-only.
 
 use crate::core::{
     census::Older,
@@ -36,7 +36,7 @@ pub fn xpending_summary(key: &Name, group: &Name) -> Cmd {
     cmd(&[b"XPENDING", key.bytes(), group.bytes()])
 }
 
-/// Inclusive ids only: `(` needs 6.2.
+/// Uses inclusive ids only: the `(` prefix needs 6.2.
 pub fn xpending_page(key: &Name, group: &Name, page: &PageRequest) -> Cmd {
     let mut cmd = xpending_summary(key, group);
     cmd.arg(page.from.to_string()).arg(page.to.to_string()).arg(page.count);
@@ -46,7 +46,8 @@ pub fn xpending_page(key: &Name, group: &Name, page: &PageRequest) -> Cmd {
     cmd
 }
 
-/// Filtered by idle time, which needs 6.2: only ever among the entries of one consumer, of whom it is known that they are few.
+/// Filters by idle time, which needs 6.2. The filter may make the server read all rows of the consumer, so this is asked only about
+/// consumers that are known to hold few entries.
 pub fn xpending_older(key: &Name, group: &Name, older: &Older) -> Cmd {
     let mut cmd = xpending_summary(key, group);
     cmd.arg("IDLE")
@@ -74,7 +75,7 @@ pub fn one_entry(key: &Name, id: EntryId) -> Cmd {
     cmd(&[b"XRANGE", key.bytes(), id.as_bytes(), id.as_bytes()])
 }
 
-/// TYPE in SCAN needs 6.0; without it each key's type is asked for.
+/// The TYPE option of SCAN needs 6.0. On older servers the type of each key is asked separately.
 pub fn scan(request: &ScanRequest, with_type: bool) -> Cmd {
     let mut cmd = cmd(&[b"SCAN", request.cursor.as_bytes()]);
     if let Some(pattern) = &request.pattern {

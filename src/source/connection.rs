@@ -1,4 +1,4 @@
-//! What watching goes through: one server, or all nodes of a cluster.
+//! The connection for watching: one server, or all nodes of a cluster.
 
 use super::{
     Cluster, Link, LinkFault, Source, Target,
@@ -16,20 +16,15 @@ use crate::{
 };
 use std::time::Duration;
 
-/// Where samples come from.
 #[derive(Debug)]
 pub enum Connection {
     /// One server.
     Link(Box<Link>),
-    /// A cluster.
     Cluster(Box<Cluster>),
 }
 
 impl Connection {
-    /// Connects; with --cluster to every node of the cluster, if the server is one's.
-    ///
-    /// # Errors
-    /// When the server is not reached or does not let us in.
+    /// Connects. With --cluster it connects to every node, if the server belongs to a cluster.
     pub async fn connect(target: &Target, clock: Clock) -> Result<Self, LinkFault> {
         let link = connect_any(target, clock).await?;
         if !target.is_cluster() {
@@ -41,7 +36,7 @@ impl Connection {
         })
     }
 
-    /// For a reading that has to be whole rather than in time.
+    /// Makes readings wait longer for slow nodes: a script needs a complete reading more than a quick one.
     pub fn patient(self) -> Self {
         match self {
             Self::Cluster(cluster) => Self::Cluster(Box::new(cluster.patient())),
@@ -51,7 +46,7 @@ impl Connection {
 }
 
 impl Source for Connection {
-    /// A cluster's nodes are put off one by one.
+    /// A cluster paces each node on its own, so it returns zero.
     fn spent(&self, elapsed: Duration) -> Duration {
         match self {
             Self::Link(_) => elapsed,
@@ -81,7 +76,7 @@ impl Source for Connection {
     }
 }
 
-/// The server named, or another node of its cluster once others are known.
+/// Connects to the named server or, when that fails, to another known node of its cluster.
 async fn connect_any(target: &Target, clock: Clock) -> Result<Link, LinkFault> {
     let fault = match Link::connect(target, clock).await {
         Ok(link) => return Ok(link),
@@ -95,11 +90,8 @@ async fn connect_any(target: &Target, clock: Clock) -> Result<Link, LinkFault> {
     Err(fault)
 }
 
-/// A connection of its own to the node that serves a key, for what is written there, and that node's address. Without --cluster the
-/// server named.
-///
-/// # Errors
-/// When a node is not reached or does not let us in.
+/// Opens a separate connection for writing, to the node that serves a key; returns it with the target of that node. Without --cluster
+/// that is the named server.
 pub async fn connect_owner(target: &Target, key: &Name, clock: Clock) -> Result<(Link, Target), LinkFault> {
     let mut link = connect_any(target, clock).await?;
     let mut at = target.clone();

@@ -1,5 +1,5 @@
-//! From `redis::Value` to the model: by field name, never by position (5.0 and 8.6 order fields differently), flat arrays and
-//! maps alike, unknown fields ignored, names as bytes, numbers signed.
+//! Decodes `redis::Value` into the model. Fields are found by name, never by position, because 5.0 and 8.6 order them differently. Flat
+//! arrays and maps are both accepted and unknown fields ignored. Names stay bytes, and numbers are signed.
 
 use crate::core::{
     id::EntryId,
@@ -10,10 +10,10 @@ use crate::core::{
 };
 use redis::{ServerError, Value};
 
-/// What the server said, in our terms.
+/// Classifies an error reply.
 pub fn fault(error: &ServerError) -> Fault {
     let text = visible(format!("{} {}", error.code(), error.details().unwrap_or("")).trim().as_bytes());
-    // first word, and for ERR a stable fragment: texts differ by version and vendor (docs/server-facts.md 8)
+    // the first word decides, and for ERR a stable fragment: texts differ by version and vendor (docs/server-facts.md 8)
     match error.code() {
         "NOPERM" => Fault::Denied(text),
         "WRONGTYPE" => Fault::WrongType,
@@ -40,7 +40,7 @@ fn contradicts(what: &str) -> Fault {
     Fault::Other(format!("the numbers in the server's answer to {what} contradict each other"))
 }
 
-/// Exactly the bytes that this reply took on the wire in RESP2.
+/// The exact size of this reply in RESP2, in bytes.
 pub fn weight(value: &Value) -> u64 {
     fn digits(n: usize) -> u64 {
         n.to_string().len() as u64
@@ -53,7 +53,7 @@ pub fn weight(value: &Value) -> u64 {
         Value::Int(n) => 3 + n.to_string().len() as u64,
         Value::BulkString(bytes) => bulk(bytes.len()),
         Value::Array(items) | Value::Set(items) => 3 + digits(items.len()) + items.iter().map(weight).sum::<u64>(),
-        // a flat array in RESP2
+        // RESP2 sends a flat array
         Value::Map(items) => {
             3 + digits(items.len() * 2) + items.iter().map(|(k, v)| weight(k) + weight(v)).sum::<u64>()
         }
@@ -71,7 +71,7 @@ pub fn weight(value: &Value) -> u64 {
     }
 }
 
-/// A reply without what RESP3 lets a server say about it beforehand.
+/// Unwraps a RESP3 attribute, which can precede any reply.
 pub fn bare(value: Value) -> Value {
     match value {
         Value::Attribute { data, .. } => bare(*data),
@@ -98,7 +98,7 @@ fn bytes(value: &Value) -> Option<&[u8]> {
     }
 }
 
-/// A number, also one that came as text; what does not fit 64 signed bits is none (Kvrocks wraps, docs/server-facts.md 12).
+/// Reads an integer, also one sent as text; `None` if it does not fit a signed 64-bit integer (Kvrocks wraps, docs/server-facts.md 12).
 fn number(value: &Value) -> Option<i64> {
     match value {
         Value::Int(n) => Some(*n),
@@ -109,7 +109,7 @@ fn number(value: &Value) -> Option<i64> {
     }
 }
 
-/// A number of things.
+/// Reads a number that cannot be negative.
 fn count(value: &Value) -> Option<i64> {
     number(value).filter(|n| *n >= 0)
 }
@@ -120,14 +120,14 @@ fn id(value: &Value) -> Option<EntryId> {
 
 fn name(value: &Value) -> Option<Name> {
     match value {
-        // a name that reads as a number is still a name
+        // a name that looks like a number is still a name
         Value::Int(n) => Some(Name::new(n.to_string())),
         Value::Attribute { data, .. } => name(data),
         other => Some(Name::new(bytes(other)?)),
     }
 }
 
-/// The fields of one reply.
+/// The named fields of one reply.
 struct Fields<'a>(Vec<(&'a [u8], &'a Value)>);
 
 impl<'a> Fields<'a> {
@@ -170,7 +170,7 @@ pub fn stream(value: &Value) -> Part<StreamFacts> {
     let entry_id = |field| fields.get(field).and_then(items).and_then(<[Value]>::first).and_then(id);
     let (first, last) = (entry_id("first-entry"), entry_id("last-entry"));
     let length = fields.get("length").and_then(number).ok_or_else(lacks)?;
-    // entries that are there and not counted, or none counted that are there: neither number is to be believed
+    // a length that contradicts the first and last entry, in either direction, makes both untrustworthy
     if length < 0 || (length == 0 && first.or(last).is_some()) || first.zip(last).is_some_and(|(a, b)| a > b) {
         return Err(contradicts("XINFO STREAM"));
     }
@@ -204,7 +204,7 @@ pub fn groups(value: &Value) -> Part<Vec<GroupFacts>> {
             reported_lag: fields.known("lag", number),
         })
     })?;
-    // some servers list a group twice: what the two do not agree on is not known
+    // some servers list a group twice: numbers on which the two rows differ are unknown
     let mut groups: Vec<GroupFacts> = Vec::with_capacity(listed.len());
     for next in listed {
         match groups.iter_mut().find(|group| group.name == next.name) {
@@ -255,7 +255,7 @@ pub fn summary(value: &Value) -> Part<PendingSummary> {
     let value = part(value)?;
     let list = items(value).ok_or_else(what)?;
     let pending = list.first().and_then(count).ok_or_else(what)?;
-    // nobody to be named is an empty list or nil; anything else would make every entry look unowned
+    // without holders servers send an empty list or nil; any other form must be an error, or every entry would look unowned
     let holders = list.get(3).and_then(items).ok_or_else(what)?.iter().map(|pair| {
         let pair = items(pair)?;
         Some((name(pair.first()?)?, count(pair.get(1)?)?))
@@ -272,7 +272,7 @@ pub fn pending(value: &Value) -> Part<Vec<PendingRow>> {
         let row = items(item)?;
         let owner = name(row.get(1)?)?;
         let idle = number(row.get(2)?)?;
-        // released by XNACK: no owner and idle -1; a consumer with the empty name has an idle time (docs/server-facts.md 1.2)
+        // XNACK releases an entry: no owner and idle -1; a consumer with an empty name still has an idle time (docs/server-facts.md 1.2)
         let released = owner.bytes().is_empty() && idle < 0;
         Some(PendingRow {
             id: id(row.first()?)?,
@@ -299,7 +299,7 @@ pub fn entry(value: &Value) -> Part<Option<Vec<Field>>> {
     Ok(Some(pairs.iter().filter_map(|[field, value]| Some((bytes(field)?.to_vec(), bytes(value)?.to_vec()))).collect()))
 }
 
-/// Cursor and keys of a step of SCAN.
+/// The cursor and keys of one SCAN reply.
 pub fn scan(value: &Value) -> Part<(String, Vec<Name>)> {
     let list = items(part(value)?).ok_or_else(|| odd("SCAN"))?;
     let cursor = list.first().and_then(name).map(|cursor| visible(cursor.bytes())).ok_or_else(|| odd("SCAN"))?;
@@ -318,24 +318,23 @@ pub fn time_ms(value: &Value) -> Option<i64> {
     time_us(value).map(|us| us / 1000)
 }
 
-/// Microseconds from a TIME at the start of a pipeline to one at its end; `None` where either was refused, or the server's clock was
-/// set back in between.
+/// Microseconds between the first and the last reply of a pipeline, which are both TIME. `None` if either was refused or the server's
+/// clock was set back in between.
 pub fn time_between(replies: &[Value]) -> Option<u64> {
     let passed = time_us(replies.last()?)?.checked_sub(time_us(replies.first()?)?)?;
     u64::try_from(passed).ok()
 }
 
-/// A whole number.
 pub fn integer(value: &Value) -> Option<i64> {
     number(value)
 }
 
-/// A text such as INFO's.
+/// Reads a text reply, such as INFO.
 pub fn text(value: &Value) -> Option<String> {
     bytes(value).map(|text| String::from_utf8_lossy(text).into_owned())
 }
 
-/// Names of the connections in CLIENT LIST, those without one left out.
+/// The names of the connections in CLIENT LIST, without the unnamed ones.
 pub fn client_names(value: &Value) -> Option<std::collections::BTreeSet<Name>> {
     let list = bytes(value)?;
     let name = |line: &[u8]| {
@@ -358,7 +357,7 @@ pub fn blocked_readers(value: &Value) -> Option<usize> {
     Some(list.split(|b| *b == b'\n').filter(is_blocked).count())
 }
 
-/// One field of a flat array or map as text: HELLO's.
+/// One field of a flat array or map as text, such as in HELLO.
 pub fn field_text(value: &Value, field: &str) -> Option<String> {
     Fields::of(value)?.get(field).and_then(bytes).map(visible)
 }

@@ -1,4 +1,4 @@
-//! Replies that no server is known to send, and what holds for all of them.
+//! Replies that no known server sends, and what must hold for all of them.
 
 use super::*;
 use proptest::prelude::*;
@@ -39,7 +39,7 @@ fn encode(value: &Value, out: &mut Vec<u8>) {
     }
 }
 
-/// What a server can send in RESP2, and maps as RESP3 has them.
+/// Everything a server can send in RESP2, and RESP3 maps.
 fn plain_tree() -> impl Strategy<Value = Value> {
     let words = prop::sample::select(crate::testing::fuzzing::WORDS.to_vec());
     let leaf = prop_oneof![
@@ -61,7 +61,7 @@ fn plain_tree() -> impl Strategy<Value = Value> {
     })
 }
 
-/// The rest of RESP3, which no server is known to send here.
+/// The rest of RESP3, which no known server sends here.
 fn any_tree() -> impl Strategy<Value = Value> {
     let odd = prop_oneof![
         any::<f64>().prop_map(Value::Double),
@@ -80,7 +80,7 @@ fn any_tree() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Some value for a field: the right one often, anything else sometimes.
+/// A value for a field: often the right kind, sometimes anything else.
 fn field_value() -> impl Strategy<Value = Value> {
     prop_oneof![
         4 => (0..20i64).prop_map(Value::Int),

@@ -1,4 +1,4 @@
-//! Numbers that other servers are reported to send in the place of true ones (docs/server-facts.md 12).
+//! Wrong numbers that other servers are reported to send (docs/server-facts.md 12).
 
 use super::*;
 

@@ -1,5 +1,5 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
-//! Every reply as the servers were seen to send it (docs/server-facts.md 1 and 8), and everything they were not.
+//! Every reply as the servers were seen to send it (docs/server-facts.md 1 and 8), and variants that no server sent.
 
 use super::*;
 use crate::core::model::FATAL_DELIVERIES;
@@ -9,7 +9,7 @@ mod any_reply;
 #[path = "decode_odd_tests.rs"]
 mod odd_numbers;
 
-/// How a server writes fields: one after the other (RESP2), or as a map (RESP3).
+/// How a server writes fields: in a flat array (RESP2) or as a map (RESP3).
 #[derive(Clone, Copy, Debug)]
 enum Shape {
     Flat,
@@ -42,7 +42,7 @@ fn entry_of(id: &str) -> Value {
     array([bulk(id), array([bulk("field"), bulk("value")])])
 }
 
-/// XINFO STREAM with the fields and the order of a version.
+/// XINFO STREAM with the fields and the order of one version.
 fn stream_reply(version: &str, shape: Shape) -> Value {
     let mut pairs =
         vec![("length", Value::Int(2)), ("radix-tree-keys", Value::Int(1)), ("radix-tree-nodes", Value::Int(2))];

@@ -1,50 +1,41 @@
-//! Why a server cannot be heard, in words.
+//! Why a server cannot be reached, in words.
 
 use crate::core::name::visible;
 use redis::{ErrorKind, RedisError};
 use std::time::Duration;
 
-/// A server that is busy for so long is shown as gone, and comes back by itself.
+/// A server that is busy for longer is shown as gone; it comes back by itself.
 pub(super) const REPLY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Why the server cannot be heard.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LinkFault {
     /// No connection could be made.
     #[error("cannot reach {endpoint}: {why}")]
     NotReached {
-        /// Where.
         endpoint: String,
-        /// The system's words.
+        /// The operating system's message.
         why: String,
     },
-    /// The server wants a password, another one, or another user.
+    /// Authentication failed, or the server requires a password.
     #[error("{endpoint} refuses to let us in: {why}")]
     Refused {
-        /// Where.
         endpoint: String,
-        /// The server's words.
+        /// The server's message.
         why: String,
     },
-    /// It did not answer in time.
+    /// The server did not answer in time.
     #[error("{endpoint} did not answer within {seconds} s")]
     Silent {
-        /// Where.
         endpoint: String,
-        /// How long it was waited for.
+        /// The timeout that passed.
         seconds: u64,
     },
     /// The connection broke.
     #[error("the connection to {endpoint} broke: {why}")]
-    Broken {
-        /// Where.
-        endpoint: String,
-        /// What broke it.
-        why: String,
-    },
+    Broken { endpoint: String, why: String },
 }
 
-/// What an error of the connection comes down to.
+/// Turns an error of the connection into a fault.
 pub(super) fn classify(endpoint: &str, error: &RedisError) -> LinkFault {
     let endpoint = endpoint.to_owned();
     let why = visible(error.detail().map_or_else(|| error.to_string(), str::to_owned).as_bytes());

@@ -1,4 +1,4 @@
-//! One connection: greeting it, sending a tick's pipeline, sorting the replies.
+//! One connection: the greeting, a tick's pipeline, and the replies sorted into a sample.
 
 use super::{
     LinkFault, Source, Target,
@@ -26,10 +26,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A dead host must not keep a person waiting.
+/// Short, because a person may be waiting and the host may be dead.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// An open connection.
 pub struct Link {
     connection: MultiplexedConnection,
     endpoint: String,
@@ -37,7 +36,7 @@ pub struct Link {
     clock: Clock,
     greeted: Option<ServerFacts>,
     server: ServerFacts,
-    /// What the greeting cost; goes on the first sample's bill.
+    /// The cost of the greeting, added to the first sample's cost.
     owed: Cost,
 }
 
@@ -48,14 +47,11 @@ impl std::fmt::Debug for Link {
 }
 
 impl Link {
-    /// Connects and asks who answers.
-    ///
-    /// # Errors
-    /// When the server is not reached or does not let us in.
+    /// Connects and greets the server.
     pub async fn connect(target: &Target, clock: Clock) -> Result<Self, LinkFault> {
         let endpoint = target.endpoint().to_owned();
         let fault = |error: &RedisError| match classify(&endpoint, error) {
-            // nothing was there that could break: a missing socket counts as dropped too
+            // while connecting nothing can break yet: the library reports a missing socket as a dropped connection too
             LinkFault::Broken { endpoint, why } => LinkFault::NotReached { endpoint, why },
             fault => fault,
         };
@@ -80,7 +76,7 @@ impl Link {
             link.owed.add(more);
         }
         if link.server.cluster && link.server.role.as_deref() == Some("replica") && !target.is_cluster() {
-            // without it a cluster's replica sends every reader away
+            // without READONLY a cluster's replica redirects every read
             let (_, more) = link.send(&[commands::plain("READONLY")]).await?;
             link.owed.add(more);
         }
@@ -98,7 +94,7 @@ impl Link {
                     let why = "it wants a password: give --askpass, or put it into REDISCLI_AUTH".to_owned();
                     return Err(LinkFault::Refused { endpoint: self.endpoint.clone(), why });
                 }
-                // a name and NO-TOUCH are courtesies, not columns that go blank
+                // the connection's name and NO-TOUCH are courtesies: no column goes blank without them
                 if error.code() == "NOPERM" && !name.starts_with("CLIENT") {
                     self.caps.denied.insert(name);
                 }
@@ -115,22 +111,22 @@ impl Link {
         self.clock
     }
 
-    /// Whether a stream's commands go into one MULTI.
+    /// Whether a stream's commands are sent in one MULTI.
     pub(super) fn asks_whole(&self, key: &Name) -> bool {
         !self.caps.no_multi && !self.caps.plain_keys.contains(key)
     }
 
-    /// MULTI was refused: from now on commands go one by one.
+    /// Sends commands one by one from now on, because MULTI was refused.
     pub(super) fn ask_singly(&mut self) {
         self.caps.no_multi = true;
     }
 
-    /// Who answers, as the greeting told.
+    /// What the greeting found out about the server.
     pub fn server(&self) -> &ServerFacts {
         &self.server
     }
 
-    /// Sends commands as one pipeline: one round trip, an answer or an error for each.
+    /// Sends the commands as one pipeline, in one round trip. Each command gets its own reply or error.
     pub(super) async fn send(&mut self, commands: &[Cmd]) -> Result<(Vec<Value>, Cost), LinkFault> {
         if commands.is_empty() {
             return Ok((Vec::new(), Cost::default()));
@@ -142,7 +138,7 @@ impl Link {
         let start = Instant::now();
         let replies = self.connection.send_packed_commands(&pipe, 0, commands.len()).await;
         let replies = replies.map_err(|error| match classify(&self.endpoint, &error) {
-            // the library below keeps to itself why it gave up: an end, or bytes that are no reply
+            // the library does not say why it gave up: the connection ended, or the bytes were not a valid reply
             LinkFault::Broken { endpoint, why } if error.is_io_error() => {
                 LinkFault::Broken { endpoint, why: format!("the server hung up, or its answer cannot be read ({why})") }
             }
@@ -161,7 +157,7 @@ impl Link {
         Ok((replies, cost))
     }
 
-    /// The same with what the server spent on it, where it tells its time.
+    /// Like `send`, and also measures the server's time with TIME, where that is allowed.
     pub(super) async fn send_timed(&mut self, mut commands: Vec<Cmd>) -> Result<(Vec<Value>, Cost), LinkFault> {
         if self.caps.is_denied("TIME") {
             return self.send(&commands).await;
@@ -201,7 +197,7 @@ impl Link {
         }
     }
 
-    /// Before 6.0: the type of every key found, in one more round trip.
+    /// Before 6.0: asks the type of every key found, in one more round trip.
     async fn sort_out_types(&mut self, reply: &Value, cost: &mut Cost) -> Result<ScanSample, LinkFault> {
         let mut found = self.scanned(reply);
         let asks: Vec<Cmd> = found.keys.iter().map(commands::key_type).collect();
@@ -260,9 +256,9 @@ impl Link {
 }
 
 impl Link {
-    /// The request without groups that are gone, where a name is no text. The server repeats names in its errors as they are,
-    /// and a line that is no text breaks the connection in the library below: it would be made again, asked the same, and
-    /// break again, for ever. One more round trip, and for such names only.
+    /// Drops groups that are gone from the request, if a name is not UTF-8. The server repeats the name in its NOGROUP error as it is,
+    /// and the library breaks the connection on an error line that is not UTF-8. Without this, pelwatch would reconnect, ask the same and
+    /// break again, forever. It costs one more round trip, for such names only.
     async fn without_gone<'a>(&mut self, request: &'a Request, cost: &mut Cost) -> Result<Cow<'a, Request>, LinkFault> {
         let is_text = |name: &Name| std::str::from_utf8(name.bytes()).is_ok();
         let is_odd = |stream: &StreamRequest| {

@@ -1,4 +1,4 @@
-//! The edge towards the server: connecting, asking, decoding. Nothing here writes, blocks or creates a consumer.
+//! The edge towards the server: connecting, sending commands, decoding replies. Watching never writes, blocks or creates a consumer.
 
 mod block;
 mod caps;
@@ -31,29 +31,23 @@ use crate::core::{
 };
 use std::time::Duration;
 
-/// Where samples come from: a server, a recording, a script in a test.
+/// A source of samples: a server, a cluster, or a script in a test.
 pub trait Source {
     /// Takes one sample.
     ///
     /// # Errors
-    /// When the server cannot be heard; what it says of single keys is inside the sample.
+    /// When the server cannot be reached. Faults of single keys are inside the sample.
     fn sample(&mut self, request: &Request) -> impl Future<Output = Result<Sample, LinkFault>> + Send;
 
-    /// Of the time that a sample took, what the next must be put off for.
+    /// How much of the time that a sample took counts against the next tick.
     fn spent(&self, elapsed: Duration) -> Duration {
         elapsed
     }
 
-    /// Fetches one entry because somebody wants to read it.
-    ///
-    /// # Errors
-    /// When the server cannot be heard.
+    /// Fetches one entry for a person to read.
     fn entry(&mut self, key: &Name, id: EntryId) -> impl Future<Output = Result<EntryPayload, LinkFault>> + Send;
 
-    /// Takes one step of a census: one round trip.
-    ///
-    /// # Errors
-    /// When the server cannot be heard.
+    /// Runs one step of a census, in one round trip.
     fn census(
         &mut self,
         key: &Name,

@@ -1,4 +1,4 @@
-//! Which server: URLs and redis-cli's flags, made into one checked target.
+//! The server to connect to: URLs and redis-cli's flags, checked and merged into one target.
 
 use redis::{ConnectionAddr, ConnectionInfo, IntoConnectionInfo, RedisConnectionInfo};
 use std::{
@@ -6,31 +6,30 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// What is wrong with the server's address as given.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TargetError {
-    /// Not a URL that pelwatch reads.
+    /// Not a URL that pelwatch understands.
     #[error(
         "'{0}' is not a server address: give redis://HOST:PORT/DB, valkey://…, unix:///PATH, or -h, -p and -s as for redis-cli"
     )]
     NotAnAddress(String),
-    /// TLS is not built in.
+    /// TLS is not supported.
     #[error(
         "TLS (rediss:// or valkeys://) is not in this version: use a tunnel to a plain port, for example with stunnel or ssh -L"
     )]
     Tls,
-    /// Two ways to say where.
+    /// A URL and flags both name a server.
     #[error("give the server once: either a URL, or -s, or -h and -p")]
     Twice,
 }
 
-/// A server to connect to. Its `Debug` and its [`Target::endpoint`] never show the password.
+/// A server to connect to. Neither its `Debug` nor [`Target::endpoint`] shows the password.
 #[derive(Clone)]
 pub struct Target {
     info: ConnectionInfo,
     endpoint: String,
     cluster: bool,
-    /// Nodes of the cluster learnt so far, shared by all copies: when this one is gone, another leads in.
+    /// Known nodes of the cluster, shared by all copies. When this server is gone, another node is tried.
     peers: Arc<Mutex<Vec<(String, u16)>>>,
 }
 
@@ -43,7 +42,6 @@ impl std::fmt::Debug for Target {
 /// The parts as given on the command line.
 #[derive(Clone, Default)]
 pub struct Parts {
-    /// A URL.
     pub url: Option<String>,
     /// -h
     pub host: Option<String>,
@@ -62,10 +60,7 @@ pub struct Parts {
 }
 
 impl Target {
-    /// One target out of the parts; without any, redis-cli's default 127.0.0.1:6379.
-    ///
-    /// # Errors
-    /// When the URL cannot be read, asks for TLS, or two places are named.
+    /// Merges the parts into one target. Without any it is redis-cli's default, 127.0.0.1:6379.
     pub fn new(parts: Parts) -> Result<Self, TargetError> {
         let ways = usize::from(parts.url.is_some())
             + usize::from(parts.socket.is_some())
@@ -100,19 +95,19 @@ impl Target {
         Ok(Self { info, endpoint, cluster: parts.cluster, peers: Arc::default() })
     }
 
-    /// Another node of the same cluster: its address, and all else as here.
+    /// Another node of the same cluster: a different address, everything else the same.
     pub(super) fn at(&self, host: &str, port: u16) -> Self {
         let addr = ConnectionAddr::Tcp(host.to_owned(), port);
         let endpoint = endpoint_of(&addr);
         Self { info: self.info.clone().set_addr(addr), endpoint, ..self.clone() }
     }
 
-    /// Whether all nodes of a cluster are meant.
+    /// Whether to watch all nodes of a cluster.
     pub fn is_cluster(&self) -> bool {
         self.cluster
     }
 
-    /// The host, for nodes that are announced without one.
+    /// The host, also used for nodes that the cluster announces without one.
     pub(super) fn host(&self) -> &str {
         match self.info.addr() {
             ConnectionAddr::Tcp(host, _) => host,
@@ -136,30 +131,26 @@ impl Target {
         self.peers.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// A server on a unix socket.
-    ///
-    /// # Errors
-    /// None in practice.
+    /// A server on a unix socket. Never fails in practice.
     pub fn unix(path: &Path) -> Result<Self, TargetError> {
         Self::new(Parts { socket: Some(path.to_owned()), ..Parts::default() })
     }
 
-    /// The place in words, without secrets: `unix:/run/redis.sock` or `host:port`.
+    /// The address without secrets: `unix:/run/redis.sock` or `host:port`.
     pub fn endpoint(&self) -> &str {
         &self.endpoint
     }
 
-    /// The place with the database, for people and the journal: `unix:/run/redis.sock`, `host:port db 3`.
+    /// The address with the database, for people and the journal: `unix:/run/redis.sock`, `host:port db 3`.
     pub fn place(&self) -> String {
         if self.db() == 0 { self.endpoint.clone() } else { format!("{} db {}", self.endpoint, self.db()) }
     }
 
-    /// Number of the database.
     pub fn db(&self) -> i64 {
         self.info.redis_settings().db()
     }
 
-    /// The words of redis-cli that reach the same place, for commands to copy; no password.
+    /// The redis-cli arguments for the same server, for commands to copy. The password is left out.
     pub fn cli_words(&self) -> String {
         let place = match self.info.addr() {
             ConnectionAddr::Unix(path) => format!("-s {}", path.display()),
@@ -198,7 +189,7 @@ fn from_url(url: &str) -> Result<(ConnectionAddr, RedisConnectionInfo), TargetEr
     match scheme.as_deref() {
         Some("rediss" | "valkeys") => return Err(TargetError::Tls),
         Some("redis" | "valkey" | "unix" | "redis+unix" | "valkey+unix") => {}
-        // what was typed may hold a password, so at most its scheme is repeated
+        // the input may contain a password, so repeat at most its scheme
         Some(other) => {
             return Err(TargetError::NotAnAddress(format!("{}://…", crate::core::name::visible(other.as_bytes()))));
         }

@@ -1,4 +1,4 @@
-//! The polling task: owns the connection, keeps the interval, never has two polls in flight, never gives up.
+//! The polling task. It owns the connection, keeps the interval, never has two polls in flight and never gives up.
 
 use crate::{
     app::{
@@ -15,12 +15,10 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-/// How a poller comes by its source, at the start and after each loss: a server, a recording, a script in a test.
+/// How a poller gets its source, at the start and after each loss: from a server, or from a script in a test.
 pub trait Connect {
     type Source: Source + Send;
 
-    /// # Errors
-    /// When the source is not reached.
     fn connect(&mut self) -> impl Future<Output = Result<Self::Source, LinkFault>> + Send;
 }
 
@@ -39,12 +37,11 @@ impl Connect for ToServer {
     }
 }
 
-/// A tick may take at most this share of the time: a reply slower than a tenth of the interval stretches it.
+/// A tick may take at most a tenth of the time; a slower reply stretches the interval.
 const SHARE: u32 = 10;
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
-/// The polling task.
 #[derive(Debug)]
 pub struct Poller<C> {
     pub connect: C,
@@ -57,7 +54,7 @@ pub struct Poller<C> {
 }
 
 impl<C: Connect> Poller<C> {
-    /// Runs until nobody listens any more. `source` was connected before the screen came up.
+    /// Runs until no one listens any more. `source` was connected before the screen opened.
     pub async fn run(mut self, mut source: Option<C::Source>) {
         let mut tries = 0;
         loop {
@@ -86,7 +83,7 @@ impl<C: Connect> Poller<C> {
         }
     }
 
-    /// Waits until the time comes or somebody asks for a poll; false when nobody listens any more.
+    /// Waits for the time, or until someone orders a poll; false when no one listens any more.
     async fn wait_for_retry(&mut self, until: Instant) -> bool {
         loop {
             tokio::select! {
@@ -100,7 +97,7 @@ impl<C: Connect> Poller<C> {
         }
     }
 
-    /// Ticks on one connection until it breaks; `None` when nobody listens any more.
+    /// Ticks on one connection until it breaks; `None` when no one listens any more.
     async fn poll(&mut self, mut source: C::Source, tries: &mut u32) -> Option<LinkFault> {
         let mut next = Instant::now();
         let mut earliest = next;
@@ -115,7 +112,7 @@ impl<C: Connect> Poller<C> {
                     continue;
                 }
                 effect = self.effects.recv() => match effect? {
-                    // at once, but not so often that a slow server is asked all the time
+                    // at once, but a slow server must not be polled without a pause
                     Effect::PollNow => {
                         next = next.min(earliest.max(Instant::now()));
                         continue;
@@ -138,7 +135,7 @@ impl<C: Connect> Poller<C> {
             };
             *tries = 0;
             rehearse_panic();
-            // counted from the start: a late tick is dropped, not made up for
+            // counted from the start of the tick: a late tick is dropped, not made up for
             let least = source.spent(start.elapsed()).saturating_mul(SHARE);
             earliest = start + least;
             let interval = Duration::from_millis(polling.interval_ms).max(least);
@@ -151,7 +148,7 @@ impl<C: Connect> Poller<C> {
     }
 }
 
-/// In debug builds only: the end-to-end test of a panic in a task has to be able to cause one.
+/// Debug builds only: the end-to-end test must be able to cause a panic in a task.
 fn rehearse_panic() {
     #[cfg(debug_assertions)]
     assert!(std::env::var_os("PELWATCH_REHEARSE_PANIC").is_none(), "a panic rehearsed in the polling task");

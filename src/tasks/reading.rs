@@ -1,4 +1,4 @@
-//! Readings for scripts: sample until nothing is lacking, or for as long as trends need.
+//! Readings for scripts: samples until the data is complete, or for as long as trends need.
 
 use crate::{
     clock::Clock,
@@ -12,13 +12,10 @@ use crate::{
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Rounds of one full reading; a busy group that never holds still must not keep a script waiting.
+/// Most rounds of one full reading. A busy group never holds still, and a script must not wait for that.
 const ROUNDS: usize = 64;
 
-/// Samples fully again and again until `settle` has passed, at least once, and returns what is known then.
-///
-/// # Errors
-/// When the server is lost.
+/// Repeats full readings until `settle` has passed, but at least one, and returns the result.
 pub async fn settle(
     source: &mut impl Source,
     settings: Settings,
@@ -40,25 +37,21 @@ pub async fn settle(
     Ok((reading.watch, now))
 }
 
-/// What is known from full readings.
 #[derive(Debug)]
 pub struct FullReading {
-    /// What is known so far.
+    /// Everything read so far.
     pub watch: Watch,
     clock: Clock,
     walker: Walker,
 }
 
 impl FullReading {
-    /// Nothing read so far.
+    /// A reading with no data yet.
     pub fn new(settings: Settings, clock: Clock) -> Self {
         Self { watch: Watch::new(settings), clock, walker: Walker::default() }
     }
 
-    /// One full reading: as many rounds as it takes, bounded.
-    ///
-    /// # Errors
-    /// When the server is lost.
+    /// One full reading. It takes as many rounds as needed, up to a limit.
     pub async fn once(&mut self, source: &mut impl Source) -> Result<(), LinkFault> {
         self.watch.store.begin_reading(self.clock.mono());
         let most = ROUNDS + self.watch.store.settings.pel_limit / 1000;
@@ -75,7 +68,7 @@ impl FullReading {
         Ok(())
     }
 
-    /// Goes on with the census until the time comes.
+    /// Continues the census until this time.
     async fn walk_until(&mut self, source: &mut impl Source, until: Instant) -> Result<(), LinkFault> {
         while let Some(due) = self.walker.due().filter(|due| *due < until) {
             tokio::time::sleep_until(due).await;

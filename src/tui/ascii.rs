@@ -1,4 +1,4 @@
-//! `--ascii`: every sign of ours becomes one that any terminal has. Names keep their letters.
+//! `--ascii`: replaces each of pelwatch's own signs by one that every terminal has. Names keep their letters.
 
 use ratatui::buffer::Buffer;
 
@@ -51,7 +51,7 @@ const SIGNS: [(&str, &str); 46] = [
     ("█", "#"),
 ];
 
-/// Turns all signs of a drawn frame into ASCII.
+/// Replaces all signs of a drawn frame by ASCII.
 pub fn degrade(buffer: &mut Buffer) {
     for cell in &mut buffer.content {
         let symbol = cell.symbol();

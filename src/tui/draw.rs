@@ -1,4 +1,4 @@
-//! One frame from one view model: no await, no I/O, no clock.
+//! Draws one frame from one view model: no await, no I/O, no clock.
 
 use super::{ascii, panes, table::draw_bar, theme::Theme};
 use crate::app::screen::{Body, Screen};
@@ -8,10 +8,9 @@ use ratatui::{
     text::Line,
 };
 
-/// Below this nothing can be told.
+/// A smaller terminal cannot show anything useful.
 const LEAST: (u16, u16) = (40, 10);
 
-/// Draws the screen.
 pub fn draw(frame: &mut Frame, screen: &Screen, theme: &Theme) {
     let area = frame.area();
     if area.width < LEAST.0 || area.height < LEAST.1 {
@@ -19,7 +18,7 @@ pub fn draw(frame: &mut Frame, screen: &Screen, theme: &Theme) {
     } else {
         let [top, middle, bottom] =
             area.layout(&Layout::vertical([Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)]));
-        // the header stays bright: it is what tells that the rest is old
+        // the header stays bright: it says that the rest is old
         draw_bar(frame, top, &screen.header, theme);
         let faded = theme.aged(screen.stale);
         match &screen.body {

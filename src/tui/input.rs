@@ -1,4 +1,4 @@
-//! From the terminal's events to messages.
+//! Turns terminal events into messages.
 
 use crate::app::{key::Key, msg::Msg};
 use crossterm::{
@@ -7,7 +7,7 @@ use crossterm::{
 };
 use std::io::{self, IsTerminal, Write};
 
-/// The message that an event stands for; `None` for releases and what nobody needs.
+/// The message for an event; `None` for key releases and unused events.
 pub fn message(event: Event) -> Option<Msg> {
     match event {
         Event::Key(key) if key.kind != KeyEventKind::Release => self::key(key).map(Msg::Key),
@@ -19,7 +19,7 @@ pub fn message(event: Event) -> Option<Msg> {
 
 fn key(event: KeyEvent) -> Option<Key> {
     let ctrl = event.modifiers.contains(KeyModifiers::CONTROL);
-    // Alt and a letter is also what a fast Esc and a letter look like: neither is bound, so neither does anything
+    // a fast Esc followed by a letter looks like Alt and that letter: Alt is unbound, so it must do nothing
     if event.modifiers.contains(KeyModifiers::ALT) {
         return None;
     }
@@ -44,10 +44,10 @@ fn key(event: KeyEvent) -> Option<Key> {
     })
 }
 
-/// Asks for a password on the terminal without showing it; from a pipe, reads one line.
+/// Asks for a password on the terminal without showing it, or reads one line from a pipe.
 ///
 /// # Errors
-/// When there is neither, or Ctrl-C is pressed.
+/// When there is neither a terminal nor a pipe, or the user presses Ctrl-C.
 pub fn askpass() -> io::Result<String> {
     if !io::stdin().is_terminal() {
         let mut line = String::new();
@@ -55,7 +55,7 @@ pub fn askpass() -> io::Result<String> {
         return Ok(line.trim_end_matches(['\r', '\n']).to_owned());
     }
     let mut err = io::stderr().lock();
-    // echo is off before the prompt asks for anything: what is typed at once must not show either
+    // turn echo off before the prompt appears: early typing must not show either
     enable_raw_mode()?;
     let password = write!(err, "Password: ").and_then(|()| err.flush()).and_then(|()| read_hidden());
     disable_raw_mode()?;

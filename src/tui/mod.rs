@@ -1,4 +1,4 @@
-//! The terminal: drawing the view model, reading keys, and leaving everything as it was.
+//! The terminal: draws the view model, reads keys, and restores the terminal at the end.
 
 mod ascii;
 mod draw;

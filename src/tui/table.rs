@@ -1,4 +1,4 @@
-//! Tables and bars: parts are dropped by rank until the rest fits.
+//! Tables and bars. Parts are dropped by rank until the rest fits.
 
 use super::theme::Theme;
 use crate::app::{
@@ -7,16 +7,16 @@ use crate::app::{
 };
 use ratatui::{Frame, layout::Rect};
 
-/// What belongs to the row above stands a little in.
+/// Indent of a row that belongs to the row above.
 const INDENT: &str = "    ";
 
-/// Whether a cell has the rest of its row for itself: words in place of values, which need no column.
+/// Whether a cell may use the rest of its row. That is so for text without values behind it.
 fn spans(table: &Table, row: &TableRow, index: usize) -> bool {
     let rest = row.cells.get(index + 1..).unwrap_or_default();
     !table.columns[index].right && !rest.is_empty() && rest.iter().all(|cell| cell.text.is_empty())
 }
 
-/// Columns that fit, with their widths. The ones that grow share what is left.
+/// The columns that fit, with their widths. Columns that can grow share the space that is left.
 fn fit(table: &Table, room: usize) -> Vec<(usize, usize)> {
     let needed = |index: usize, column: &Column| {
         let indent = |row: &TableRow| if row.nested && index == 0 { INDENT.len() } else { 0 };
@@ -40,7 +40,7 @@ fn fit(table: &Table, room: usize) -> Vec<(usize, usize)> {
     }
     let mut widths: Vec<(usize, usize)> = kept.iter().map(|(index, column)| (*index, column.least)).collect();
     let mut left = (room + 1).saturating_sub(widths.iter().map(|(_, width)| width + 1).sum());
-    // one cell at a time to each that still wants one, so that no name takes all
+    // give one cell at a time to each column that needs more, so that no long name takes everything
     let wanted: Vec<usize> = kept.iter().map(|(index, column)| needed(*index, column)).collect();
     while left > 0 {
         let before = left;
@@ -57,7 +57,7 @@ fn fit(table: &Table, room: usize) -> Vec<(usize, usize)> {
     widths
 }
 
-/// Draws a table: head, rows, the picked one kept near the middle.
+/// Draws a table: head and rows, with the picked row near the middle.
 pub fn draw_table(frame: &mut Frame, area: Rect, table: &Table, theme: &Theme) {
     if area.height == 0 || area.width < 4 {
         return;
@@ -111,7 +111,7 @@ fn line_width(line: &Line) -> usize {
     line.iter().map(|span| width(&span.text)).sum()
 }
 
-/// The line in at most `cells` cells, its end replaced by `…` where it does not fit.
+/// Cuts a line to at most `cells` cells; `…` replaces the end that does not fit.
 pub fn cut_line(line: &Line, cells: usize) -> Line {
     if line_width(line) <= cells {
         return line.clone();
@@ -120,7 +120,7 @@ pub fn cut_line(line: &Line, cells: usize) -> Line {
     for span in line {
         let needed = width(&span.text);
         if needed >= room {
-            // the blank makes the text too long, so that the cut always shows
+            // the added blank makes the text too long for certain, so that the `…` always shows
             out.push(Span { text: cut(&format!("{} ", span.text), room), ..span.clone() });
             break;
         }
@@ -130,7 +130,7 @@ pub fn cut_line(line: &Line, cells: usize) -> Line {
     out
 }
 
-/// Draws a bar: what does not fit goes by rank, the highest first.
+/// Draws a bar. When room is short, the parts with the highest rank are dropped first.
 pub fn draw_bar(frame: &mut Frame, area: Rect, bar: &Bar, theme: &Theme) {
     const GAP: usize = 2;
     let room = usize::from(area.width);

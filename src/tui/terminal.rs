@@ -1,4 +1,4 @@
-//! Taking the terminal and giving it back: on quit, on an error, on a panic in any task, on signals.
+//! Takes over the terminal and restores it: on quit, on an error, on a panic in any task, on signals.
 
 use crossterm::{
     cursor,
@@ -16,20 +16,19 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-/// Whether the terminal is ours at the moment: a panic hook must know, and it knows only statics.
+/// Whether pelwatch has taken the terminal. A static, because the panic hook can read nothing else.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// The terminal while it is ours; dropped, it is as it was.
+/// The terminal while pelwatch has it. Dropping this restores it.
 pub struct Screen {
-    /// For drawing.
     pub terminal: Terminal<CrosstermBackend<Stdout>>,
 }
 
 impl Screen {
-    /// Takes the terminal.
+    /// Takes over the terminal.
     ///
     /// # Errors
-    /// When standard output is no terminal, or it cannot be set up.
+    /// When standard output is not a terminal, or the terminal cannot be set up.
     pub fn take() -> io::Result<Self> {
         if !io::stdout().is_terminal() {
             return Err(io::Error::other(
@@ -40,20 +39,14 @@ impl Screen {
         Ok(Self { terminal: Terminal::new(CrosstermBackend::new(io::stdout()))? })
     }
 
-    /// Takes it again and forgets what was on it.
-    ///
-    /// # Errors
-    /// When it cannot be set up.
+    /// Takes the terminal again after a pause, and clears it.
     pub fn resume(&mut self) -> io::Result<()> {
         enter()?;
         self.forget()
     }
 
-    /// Clears the terminal, so that the next frame draws every cell. Not with ratatui's `clear`: that asks the terminal where
-    /// its cursor is, and one that does not answer in time would end the program.
-    ///
-    /// # Errors
-    /// When it cannot be written to.
+    /// Clears the terminal, so that the next frame draws every cell. ratatui's `clear` must not be used: it asks the terminal for its
+    /// cursor position, and a terminal that answers too late would end the program.
     pub fn forget(&mut self) -> io::Result<()> {
         let size = self.terminal.size()?;
         self.terminal.resize(Rect::from((Position::ORIGIN, size)))
@@ -72,12 +65,12 @@ fn enter() -> io::Result<()> {
     execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste, cursor::Hide)
 }
 
-/// Whether the terminal is taken at the moment.
+/// Whether pelwatch has taken the terminal.
 pub fn is_ours() -> bool {
     TAKEN.load(Ordering::SeqCst)
 }
 
-/// Puts the terminal right if it is ours. Never fails: there is nobody left to tell.
+/// Restores the terminal if pelwatch has taken it. Ignores errors: nobody is left to show them to.
 pub fn give_back() {
     if TAKEN.swap(false, Ordering::SeqCst) {
         let mut out = io::stdout();
@@ -87,7 +80,7 @@ pub fn give_back() {
     }
 }
 
-/// Before any report of a panic, on whatever thread, the terminal is put right, so that the report can be read.
+/// Restores the terminal before any panic is reported, on any thread, so that the report can be read.
 pub fn install_panic_hook() {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

@@ -1,5 +1,5 @@
-//! From meaning to look. The terminal's own background is never painted; without colour, brightness, bold and glyphs tell
-//! the same story.
+//! Maps meaning to colours and styles. The terminal's background is never painted. Without colours, brightness, bold and glyphs carry the
+//! same information.
 
 use crate::app::{
     cells::is_plain,
@@ -12,14 +12,13 @@ use ratatui::{
     text,
 };
 
-/// How many colours there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Palette {
     /// 256 colours.
     Full,
     /// The terminal's 16.
     Few,
-    /// None: every colour stays as it is. Under `NO_COLOR` a change of colour is written as a reset, which would undo bold.
+    /// No colours, and no colour changes: under NO_COLOR each change would be written as a reset, which also ends bold.
     None,
 }
 
@@ -35,18 +34,17 @@ pub enum When {
     Never,
 }
 
-/// The look of everything.
 #[derive(Clone, Copy, Debug)]
 pub struct Theme {
     palette: Palette,
     /// Draw with ASCII only.
     pub ascii: bool,
-    /// Everything is dimmed: the data is old.
+    /// Dim everything: the data is old.
     pub stale: bool,
 }
 
 impl Theme {
-    /// The theme for this terminal. `env` looks up a variable.
+    /// The theme for this terminal. `env` looks up an environment variable.
     pub fn choose(when: When, ascii: bool, env: impl Fn(&str) -> Option<String>) -> Self {
         let set = |name: &str| env(name).filter(|value| !value.is_empty());
         let term = set("TERM").unwrap_or_default();
@@ -60,7 +58,7 @@ impl Theme {
             _ if many => Palette::Full,
             _ => Palette::Few,
         };
-        // a terminal that says nothing of UTF-8 gets ASCII
+        // use ASCII unless the locale says UTF-8
         let locale =
             set("LC_ALL").or_else(|| set("LC_CTYPE")).or_else(|| set("LANG")).unwrap_or_default().to_lowercase();
         Self { palette, ascii: ascii || !(locale.contains("utf-8") || locale.contains("utf8")), stale: false }
@@ -76,12 +74,11 @@ impl Theme {
         Self { palette: Palette::None, ascii: false, stale: false }
     }
 
-    /// The same look, faded if the data is old.
+    /// The same theme, dimmed if the data is old.
     pub fn aged(self, stale: bool) -> Self {
         Self { stale, ..self }
     }
 
-    /// The style of a tone.
     pub fn style(&self, tone: Tone) -> Style {
         let (full, few, modifier) = match tone {
             Tone::Plain => (Color::Reset, Color::Reset, Modifier::empty()),
@@ -119,13 +116,13 @@ impl Theme {
         if span.bold && !self.stale { style.add_modifier(Modifier::BOLD) } else { style }
     }
 
-    /// A line in its look, for what takes one as its title.
+    /// A styled line, for widgets that take one as a title.
     pub fn line(&self, line: &Line) -> text::Line<'static> {
         let span = |span: &Span| text::Span::styled(span.text.clone(), self.style_of(span));
         text::Line::from(line.iter().map(span).collect::<Vec<_>>())
     }
 
-    /// Draws a line in its look into the first row of an area; what does not fit is left out.
+    /// Draws a styled line into the first row of an area and cuts what does not fit.
     pub fn draw(&self, buffer: &mut Buffer, area: Rect, line: &Line) {
         let area = area.intersection(buffer.area);
         if area.is_empty() {
@@ -139,7 +136,7 @@ impl Theme {
                 x = buffer.set_stringn(x, area.y, &span.text, room, style).0;
                 continue;
             }
-            // a cell for each byte: nothing to be measured, nothing to be put together
+            // one cell for each byte: no need to measure widths or to join letters
             for byte in span.text.bytes().take(room) {
                 if let Some(cell) = buffer.cell_mut((x, area.y)) {
                     cell.set_char(char::from(byte)).set_style(style);

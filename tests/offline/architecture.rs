@@ -1,5 +1,5 @@
-//! The arrows of the architecture, held by reading the sources: the core and the app do no I/O, know no terminal and read no
-//! clock; what must stay out of every file stays out.
+//! Checks the architecture by reading the sources: core and app do no I/O, know no terminal and read no clock. Some things must appear in
+//! no file.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What neither core nor app may name, as a path or at its beginning.
+/// Paths and prefixes of paths that core and app must not name.
 const FORBIDDEN: [&str; 22] = [
     "tokio",
     "redis",
@@ -42,7 +42,7 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Every Rust file below a folder of `src`; none where the folder does not exist (yet).
+/// Every Rust file below a folder of `src`; empty if the folder does not exist.
 fn sources(folder: &str) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     let mut folders = vec![root().join(folder)];
@@ -62,7 +62,7 @@ fn sources(folder: &str) -> Vec<(PathBuf, String)> {
     found
 }
 
-/// The code of a file: comments and the contents of string literals blanked, line by line as they were.
+/// The code of a file: comments and the contents of string literals are blanked, line breaks stay.
 fn code(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();
@@ -85,7 +85,7 @@ fn code(text: &str) -> String {
                 }
                 out.push('"');
             }
-            // a quote or an escape as a character, not the beginning of a text
+            // a quote or an escape in a character literal, not the beginning of a string
             '\'' if matches!(rest.peek(), Some('"' | '\\')) => {
                 rest.next();
                 rest.next();
@@ -96,11 +96,11 @@ fn code(text: &str) -> String {
     out
 }
 
-/// Every path that a piece of code imports or names, with the groups of `use` written out: `std::{fs, io::Read}` gives
-/// `std::fs` and `std::io::Read`. `super` and `self` are kept as they stand.
+/// Every path that a piece of code imports or names, with the groups of `use` written out: `std::{fs, io::Read}` gives `std::fs` and
+/// `std::io::Read`. `super` and `self` stay as they are.
 fn paths(code: &str) -> Vec<String> {
     let mut found = Vec::new();
-    // prefixes of the groups that are open
+    // prefixes of the open groups
     let mut open: Vec<String> = vec![String::new()];
     let mut current = String::new();
     let mut in_use = false;
@@ -174,7 +174,7 @@ fn breaches(code: &str, forbidden: &[&str]) -> Vec<String> {
     let is_below =
         |path: &str, root: &str| path.strip_prefix(root).is_some_and(|rest| rest.starts_with("::")) || path == root;
     let named = paths(code).into_iter().filter(|path| forbidden.iter().any(|root| is_below(path, root)));
-    // a crate's name alone, as in a variable or field, is no import
+    // a crate's name alone, as in a variable or field, is not an import
     let mut found: Vec<String> = named.filter(|path| path.contains("::")).collect();
     found.extend(CLOCKS.iter().filter(|clock| code.contains(*clock)).map(|clock| (*clock).to_owned()));
     found
@@ -315,7 +315,7 @@ fn no_circle_of_imports_between_the_parts_of_the_program_or_of_the_core() {
     assert!(circle(&BTreeMap::from(made_up)).is_some(), "a circle is seen");
 }
 
-/// As [`assert_clean`], where reading a clock is allowed.
+/// Like [`assert_clean`], but reading a clock is allowed.
 fn assert_clean_of(folder: &str, forbidden: &[&str]) {
     for (path, text) in sources(folder) {
         let mut found = breaches(&code(&text), forbidden);

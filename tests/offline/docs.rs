@@ -1,5 +1,6 @@
-//! Tables in the documents that come from the program: keys in README.md, symptoms in docs/symptoms.md. And the form of the table
-//! that `scripts/matrix --docs` writes into docs/servers.md. `PELWATCH_UPDATE=1 cargo test --test offline docs` writes the first two.
+//! Tables in the documents that come from the program: keys in README.md, symptoms in docs/symptoms.md.
+//! `PELWATCH_UPDATE=1 cargo test --test offline docs` writes these two. Also checks the form of the table that `scripts/matrix --docs`
+//! writes into docs/servers.md.
 
 use pelwatch::{
     app::keymap::{self, BINDINGS},
@@ -11,7 +12,7 @@ const README: &str = "README.md";
 const SYMPTOMS: &str = "docs/symptoms.md";
 const SERVERS: &str = "docs/servers.md";
 
-/// One test at a time reads and writes a document.
+/// Only one test at a time may read and write a document.
 static FILES: Mutex<()> = Mutex::new(());
 
 fn path(document: &str) -> PathBuf {
@@ -22,7 +23,7 @@ fn read(document: &str) -> String {
     fs::read_to_string(path(document)).unwrap_or_else(|error| panic!("{document} cannot be read: {error}"))
 }
 
-/// Where the part between two markers begins and ends.
+/// The start and end of the part between two markers.
 fn part(document: &str, text: &str, name: &str) -> (usize, usize) {
     let (open, close) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
     let start = text.find(&open).unwrap_or_else(|| panic!("{document} has no line {open}")) + open.len();
@@ -57,7 +58,7 @@ fn docs_symptoms_lists_the_symptoms() {
     compare(SYMPTOMS, "symptoms", &symptoms::markdown());
 }
 
-/// Cells of each row; a bar inside a cell would make one more.
+/// The number of cells in each row: a bar inside a cell would add one.
 fn columns(table: &str) -> Vec<usize> {
     table.lines().map(|line| line.matches('|').count() - 1).collect()
 }
@@ -76,7 +77,7 @@ fn the_tables_are_whole() {
     }
 }
 
-/// `scripts/matrix --docs` writes this one, from a run on every server that can be had.
+/// `scripts/matrix --docs` writes this table, from a run on every server that it can fetch.
 #[test]
 fn the_table_of_servers_has_a_row_for_each_and_a_cell_for_each_suite() {
     let text = read(SERVERS);

@@ -1,8 +1,8 @@
-//! The bodies of the fuzz targets, on inputs that are the same in every run. `PELWATCH_FUZZ_INPUTS=1000000` looks longer.
+//! The bodies of the fuzz targets, on the same inputs in every run. `PELWATCH_FUZZ_INPUTS=1000000` searches longer.
 
 use pelwatch::testing::fuzzing;
 
-/// Bytes that look random and never change (Steele, Lea and Flood: Fast splittable pseudorandom number generators).
+/// Random-looking bytes that never change (Steele, Lea and Flood: Fast splittable pseudorandom number generators).
 fn bytes(seed: u64) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mut next = || {
@@ -16,13 +16,13 @@ fn bytes(seed: u64) -> Vec<u8> {
     (0..length).map(|_| next() as u8).collect()
 }
 
-/// `inputs` take a second or two in a debug build.
+/// Runs `inputs` inputs; each test's number takes a second or two in a debug build.
 fn run(body: fn(&[u8]), inputs: u64) {
     let inputs = std::env::var("PELWATCH_FUZZ_INPUTS").ok().and_then(|count| count.parse().ok()).unwrap_or(inputs);
     body(&[]);
     for seed in 0..inputs {
         let input = bytes(seed);
-        // the input that fails is named, so that it can be tried alone
+        // a failing input is named by its seed, so that it can be run alone
         assert!(std::panic::catch_unwind(|| body(&input)).is_ok(), "input {seed} fails");
     }
 }

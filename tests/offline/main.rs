@@ -1,9 +1,9 @@
-//! Tests that need no server, no terminal and no clock. Try not to add files here: a new case mostly fits one of these.
+//! Tests that need no server, no terminal and no clock. Try not to add files here: a new case usually fits one of these.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-/// The imports of each folder stay within what CONTRIBUTING.md allows.
+/// The imports of each folder stay within the rules of CONTRIBUTING.md.
 mod architecture;
-/// Tables in the documents are the program's own.
+/// The tables in the documents match the program.
 mod docs;
 /// The bodies of the fuzz targets on fixed inputs.
 mod fuzzing;
@@ -11,7 +11,7 @@ mod fuzzing;
 mod polling;
 /// Random keys, samples and sizes.
 mod random;
-/// Player of the TOML scenarios.
+/// The player of the TOML scenarios.
 mod scenario;
 /// Program state fed by a model of a server, drawn into memory.
 mod scenes;

@@ -1,4 +1,4 @@
-//! Random keys, samples and sizes: nothing panics, every screen is sound, and the strip keeps its width.
+//! Random keys, samples and sizes: nothing panics, every screen follows the rules, and the strip keeps its width.
 
 use crate::scenes::*;
 use pelwatch::{
@@ -21,7 +21,7 @@ use pelwatch::{
 };
 use proptest::{collection::vec, prelude::*, sample::select};
 
-/// Something that happens to the server.
+/// A change on the server.
 #[derive(Clone, Debug)]
 enum Change {
     Add { key: usize, count: u64 },
@@ -41,7 +41,7 @@ enum Change {
     Denied { key: usize, group: usize },
 }
 
-/// Something that happens to pelwatch.
+/// An event in pelwatch.
 #[derive(Clone, Debug)]
 enum Step {
     Change(Change),
@@ -125,7 +125,7 @@ fn fault(index: usize) -> Option<Fault> {
         .clone()
 }
 
-/// Does to the world what a server would; what is not there is let be.
+/// Changes the world as a server would. A change to something that does not exist is ignored.
 fn apply(world: &mut World, change: &Change, at: i64) {
     let names = names();
     if let Change::Add { key, .. } | Change::Create { key, .. } = change
@@ -251,7 +251,7 @@ fn apply(world: &mut World, change: &Change, at: i64) {
     }
 }
 
-/// What holds after every step.
+/// The strip must fit after every step.
 fn assert_strip_fits(scene: &Scene) {
     let screen = Screen::of(&scene.app, scene.now(), "12:04:07");
     let Body::Group(view) = &screen.body else {
@@ -314,7 +314,7 @@ fn play(steps: Vec<Step>) {
     }
 }
 
-/// A few by default; `PROPTEST_CASES=5000` looks longer.
+/// A few cases by default; `PROPTEST_CASES=5000` searches longer.
 fn config() -> ProptestConfig {
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(64);
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }

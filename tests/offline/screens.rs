@@ -1,5 +1,5 @@
-//! Every screen in its states, as text and as styles, drawn into memory. A change shows up as a difference in
-//! `tests/snapshots`, to be read line by line.
+//! Every screen in its states, as text and as styles, drawn into memory. A change shows as a difference in `tests/offline/snapshots`, to
+//! be read line by line.
 
 use crate::scenes::*;
 use pelwatch::{
@@ -22,7 +22,7 @@ fn is_stale(scene: &Scene) -> bool {
     matches!(scene.app.link, pelwatch::app::LinkState::Down { .. })
 }
 
-/// Compares the scene at some sizes with what was there before; what holds for every screen is checked at all.
+/// Compares the scene with its snapshots at some sizes, and checks the rules for every screen at all sizes.
 fn see(name: &str, scene: &mut Scene, sizes: &[(u16, u16)]) {
     let theme = Theme::full();
     for size in ALL {
@@ -343,7 +343,7 @@ fn slow_replies_are_said() {
     see("slow", &mut scene, &MAIN);
 }
 
-/// All scenes whose names are ASCII.
+/// All scenes with only ASCII names.
 fn plain_scenes() -> Vec<Scene> {
     let mut scenes = vec![
         Scene::new(World::default()),
@@ -409,7 +409,7 @@ fn without_colour_there_is_none() {
 #[test]
 fn every_scene_is_sound_at_odd_sizes() {
     for scene in &mut plain_scenes() {
-        // a box over old data is bright: it is what the user just opened
+        // a box over old data is bright: the user has just opened it
         let stale = is_stale(scene) && scene.app.overlay.is_none();
         for size in [(40, 10), (41, 11), (57, 17), (99, 29), (100, 30), (101, 31), (200, 60), (39, 10), (40, 9), (1, 1)]
         {

@@ -1,4 +1,4 @@
-//! Symptoms told as scenarios (`scenarios/*.toml`), each with what fires and what only comes near it.
+//! Symptoms as scenarios (`scenarios/*.toml`): for each, what fires and what only comes close.
 
 use crate::scenario::{self, Scenario};
 use pelwatch::core::symptoms;
@@ -28,7 +28,7 @@ fn every_symptom_has_a_scenario_that_fires_and_one_that_only_comes_near() {
     }
 }
 
-/// The player itself: an expectation that does not hold must fail, or all the others prove nothing.
+/// Tests the player itself: if a wrong expectation did not fail, all other scenarios would prove nothing.
 #[test]
 fn a_wrong_expectation_fails() {
     let text = |then: &str, near: &str| {

@@ -1,4 +1,4 @@
-//! Claims and moves of the cursor against real servers: the preview is exactly what is done, and nothing else is written.
+//! Claims and moves of the cursor on real servers: exactly the preview is done, and nothing else is written.
 
 mod access;
 mod cli;

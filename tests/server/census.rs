@@ -1,4 +1,4 @@
-//! The census and the bill for watching, against real servers.
+//! The census and the cost of watching, on real servers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +23,7 @@ fn entry(text: &str) -> EntryId {
     EntryId::parse(text.as_bytes()).unwrap()
 }
 
-/// Entries 1-0 to `count`-0 given to three consumers in turn, some of them again, some deleted, the first ones trimmed.
+/// Entries 1-0 to `count`-0, given to three consumers in turn. Some are delivered again, some deleted, the first ones trimmed.
 fn seed(server: &TestServer, count: usize) {
     let mut add = redis::pipe();
     (1..=count).for_each(|n| {
@@ -34,7 +34,7 @@ fn seed(server: &TestServer, count: usize) {
     for reader in 0..6 {
         server.run(&format!("XREADGROUP GROUP g c{} COUNT {} STREAMS k >", reader % 3, count / 6));
     }
-    // again, as after a claim, and once with an idle time that nobody waited for
+    // deliver some again, as after a claim, one of them with an idle time that was set, not waited for
     for (n, times) in [(7, 3), (count / 2, 6), (count - 9, 12)] {
         server.run(&format!("XCLAIM k g c1 0 {n}-0 RETRYCOUNT {times}"));
     }
@@ -84,7 +84,7 @@ fn a_walk_counts_what_the_whole_list_says() {
         let walked = tally.holders.unwrap().into_iter().map(|(name, held)| (name.shown(), held.entries));
         assert!(walked.eq(held.into_iter().map(|(name, count)| (name.to_owned(), count))), "{found}");
 
-        // what the screen says then, and goes on to say
+        // the screen's numbers after the walk, and at the next looks
         watcher.look(&mut eye);
         let oldest = rows.iter().max_by_key(|row| row.2).unwrap();
         let (stream, group) = watcher.group("g").unwrap();
@@ -94,7 +94,7 @@ fn a_walk_counts_what_the_whole_list_says() {
         assert_eq!(id, entry(&oldest.0), "{found}");
         assert!(ms >= 5_000_000, "{found}: {ms}");
         assert_eq!(group.pel.max_deliveries().value(), rows.iter().map(|row| row.3).max(), "{found}");
-        // before 7.0 nothing tells how many were delivered, and so how many left, since the walk
+        // before 7.0 the server does not count deliveries, so nothing tells how many entries left since the walk
         let counted = found.compat() >= (7, 0, 0);
         let (told, exact) = group.payload_gone(stream).unwrap();
         assert!(exact == counted && if exact { told == gone } else { told <= gone }, "{found}: {told} of {gone}");
@@ -103,7 +103,7 @@ fn a_walk_counts_what_the_whole_list_says() {
         let next =
             rows.iter().filter(|row| row.0 != oldest.0).max_by_key(|row| (row.2, std::cmp::Reverse(entry(&row.0))));
         if counted {
-            // it may have been one of them
+            // the acknowledged entry may have been one of those without payload
             let (stream, group) = watcher.group("g").unwrap();
             assert_eq!(group.payload_gone(stream), Some((gone - 1, false)), "{found}");
         }
@@ -148,7 +148,7 @@ fn a_large_pel_is_searched_for_its_oldest_entry_first_where_the_server_can_filte
     });
 }
 
-/// A number of INFO.
+/// A number of INFO stats, and the size of that reply in bytes.
 fn info(server: &TestServer, field: &str) -> (i64, i64) {
     let text: String = redis::from_redis_value(server.run("INFO stats")).unwrap();
     let line = text.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':')).unwrap();
@@ -176,7 +176,7 @@ fn the_bill_is_what_the_server_counts() {
         watcher.look(&mut eye);
         let cost = watcher.store().total_cost;
         let text: String = redis::from_redis_value(server.run("INFO commandstats")).unwrap();
-        // name, calls, microseconds; those of this test's own left out
+        // name, calls, microseconds, without the test's own commands
         let stats: Vec<(&str, i64, i64)> = text
             .lines()
             .filter_map(|line| {
@@ -187,10 +187,10 @@ fn the_bill_is_what_the_server_counts() {
             .filter(|(name, ..)| !name.starts_with("info") && !name.starts_with("config"))
             .collect();
         let calls: i64 = stats.iter().map(|(_, calls, _)| calls).sum();
-        // INFO replication is asked for now and then, and is no part of the list above
+        // INFO replication is sent occasionally and is not in the list above
         let sent = (cost.commands - billed.commands) as i64;
         assert!((calls..=calls + 3).contains(&sent), "{found}: {sent} billed, {calls} counted: {stats:?}");
-        // what EXEC ran is counted in it and by itself
+        // the commands inside EXEC count in EXEC and on their own
         let of =
             |prefix: &str| stats.iter().filter(|(name, ..)| name.starts_with(prefix)).map(|(.., us)| us).sum::<i64>();
         let least = of("exec");

@@ -1,4 +1,4 @@
-//! A real cluster: streams of all nodes, slots that move, nodes that hang, die and come back.
+//! A real cluster: streams on all nodes, slots that move, nodes that hang, die and return.
 
 use std::{
     collections::BTreeMap,
@@ -40,7 +40,7 @@ impl Node {
         let text = port.to_string();
         let extra =
             ["--port", &text, "--bind", "127.0.0.1", "--cluster-enabled", "yes", "--cluster-node-timeout", "1000"];
-        // what it held is there again after a kill
+        // the data must survive a kill
         let kept = ["--appendonly", "yes", "--appendfsync", "always", "--cluster-require-full-coverage", "no"];
         Self { server: TestServer::start_with(found, &[&extra[..], &kept[..]].concat()), port }
     }
@@ -67,7 +67,7 @@ fn text(value: &Value) -> String {
     }
 }
 
-/// One below which the bus port, 10,000 higher, is free too.
+/// A free port; the bus port, 10,000 higher, is also free.
 fn free_port() -> u16 {
     let free = |port| TcpListener::bind(("127.0.0.1", port)).is_ok();
     let start = 20_000 + (std::process::id() % 6000) as u16;
@@ -141,7 +141,7 @@ impl Cluster {
     }
 }
 
-/// Somebody who watches.
+/// A watcher of the cluster.
 struct Eye {
     runtime: Runtime,
     clock: Clock,
@@ -171,7 +171,7 @@ impl Eye {
         });
     }
 
-    /// Until the stream was answered for anew: a node is not asked all the time.
+    /// Ticks until there is a new answer for the stream: a node is not asked at every tick.
     fn tick_until_answered(&mut self, key: &str) {
         let start = self.clock.mono();
         self.tick_until("it is answered for", |store| {
@@ -237,7 +237,7 @@ fn all_nodes_are_searched(cluster: &Cluster, eye: &mut Eye) {
     eye.tick();
     let nodes = TENANTS.iter().map(|key| cluster.owner(key).port).collect::<std::collections::BTreeSet<_>>();
     assert!(eye.store.last_cost.round_trips <= 3 && nodes.len() >= 2, "{:?}", eye.store.last_cost);
-    // a replica leads in as well
+    // connecting to a replica also finds the cluster
     let mut other = Eye::on(&cluster.target(3, true), Settings::default());
     other.tick_until("all streams are found through the replica", is_whole);
     assert_eq!(other.nodes(), eye.nodes());
@@ -255,7 +255,7 @@ fn one_node_says_that_it_is_one(cluster: &Cluster) {
     assert!(!eye.store.is_discovery_complete());
     let away = TENANTS.into_iter().find(|key| !cluster.on(0).contains(key)).unwrap();
     assert!(eye.fault(away).unwrap().contains("--cluster"));
-    // a replica answers for what it has; one before 6.0 sends a MULTI away whatever READONLY says
+    // a replica answers for its data; before 6.0 it redirects a MULTI even after READONLY
     if cluster.nodes[0].server.try_command(&[b"ACL", b"WHOAMI"]).is_err() {
         return;
     }
@@ -302,7 +302,7 @@ fn a_slot_moves(cluster: &Cluster, eye: &mut Eye) {
     eye.tick_until_answered(key);
     assert_eq!(eye.fault(key), None, "ASK is followed");
     assert_eq!(eye.nodes()[key], Some(to.name()));
-    // whose commands go one by one, because MULTI is forbidden
+    // a user whose commands go one by one, because MULTI is forbidden
     if from.server.try_command(&[b"ACL", b"WHOAMI"]).is_ok() {
         let user = Parts {
             host: Some("127.0.0.1".into()),
@@ -319,7 +319,7 @@ fn a_slot_moves(cluster: &Cluster, eye: &mut Eye) {
         single.tick_until("ASK is followed without MULTI", is_whole);
         assert_numbers_stand(&single.store);
     }
-    // a stream that is nowhere is missing, not in two places
+    // a missing stream is missing once, not in two places
     assert_eq!(eye.store.streams.len(), TENANTS.len());
     for node in [to, from, &cluster.nodes[1], &cluster.nodes[2]] {
         node.server.run(&format!("CLUSTER SETSLOT {slot} NODE {}", to.id()));
@@ -328,7 +328,7 @@ fn a_slot_moves(cluster: &Cluster, eye: &mut Eye) {
     assert_eq!(eye.fault(key), None, "MOVED is followed");
     assert_eq!(eye.nodes()[key], Some(to.name()));
     assert_numbers_stand(&eye.store);
-    // the plan was made where the stream was
+    // the plan was made while the stream was on its old node
     refused_where_it_was(cluster, eye, &plan, from);
     let plan = seek_plan(cluster, eye, key);
     assert_eq!(plan.refused(), None);
@@ -352,7 +352,7 @@ fn seek_plan(cluster: &Cluster, eye: &Eye, key: &str) -> Plan {
 
 fn refused_where_it_was(cluster: &Cluster, eye: &Eye, plan: &Plan, from: &Node) {
     let index = cluster.nodes.iter().position(|node| node.port == from.port).unwrap();
-    // without --cluster nobody leads to another node: as when the slot moves between connecting and sending
+    // without --cluster no other node is tried: as when the slot moves between connecting and sending
     let target = cluster.target(index, false);
     let outcome = eye.runtime.block_on(async {
         let (mut link, target) = connect_owner(&target, plan.detail().ask().detail().key(), eye.clock).await.unwrap();
@@ -372,7 +372,7 @@ fn give_back(cluster: &Cluster, key: &str, slot: u16, from: &Node, to: &Node) {
 }
 
 fn a_node_that_hangs_stalls_nobody(cluster: &Cluster, eye: &mut Eye) {
-    // not the one with a replica, which would be replaced
+    // not the node with a replica: the replica would take over
     let (hung, key) = (&cluster.nodes[2], *cluster.on(2).first().unwrap());
     let well = *cluster.on(0).first().unwrap();
     hung.signal("STOP");

@@ -1,4 +1,4 @@
-//! The demonstration against real servers: it is private, it works, and nothing of it stays behind.
+//! The demo with real servers: it is private, it works, and nothing of it remains.
 
 use std::{
     path::{Path, PathBuf},
@@ -15,7 +15,7 @@ use tokio::runtime::Builder;
 
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// Asks over a connection of its own; `None` while there is no such answer (yet).
+/// Runs a command on a separate connection; `None` if there is no such answer yet.
 fn ask<T: FromRedisValue>(socket: &Path, line: &str) -> Option<T> {
     let mut connection = Client::open(ConnectionAddr::Unix(socket.to_owned())).ok()?.get_connection().ok()?;
     let mut command = redis::Cmd::new();
@@ -25,7 +25,7 @@ fn ask<T: FromRedisValue>(socket: &Path, line: &str) -> Option<T> {
     command.query(&mut connection).ok()
 }
 
-/// The number of pending entries of a group; `None` while there is no such group.
+/// The number of pending entries of a group; `None` if there is no such group.
 fn pending(socket: &Path, stream: &str, group: &str) -> Option<i64> {
     let (total, ..): (i64, Value, Value, Value) = ask(socket, &format!("XPENDING {stream} {group}"))?;
     Some(total)

@@ -1,5 +1,5 @@
-//! The first check of a finding is a command to paste: on every server found, real states make the symptoms fire, and each of
-//! their commands is run through a shell and redis-cli, letter by letter as it is shown.
+//! The first check of a finding is a command to paste. On every server found, real states make the symptoms fire. Each of their commands
+//! runs through a shell and redis-cli, letter by letter as shown.
 
 use crate::paced::Paced;
 use pelwatch::{
@@ -13,9 +13,9 @@ use pelwatch::{
 use redis::Value;
 use std::{collections::BTreeSet, env, process::Command};
 
-/// Names that a shell would take apart: each state has its own, between these.
+/// Names that a shell would split. Each state's own name stands between these two.
 const ODD: (&[u8], &[u8]) = (b"it's \"$HOME\" `", b" \x1b[31m\xff\n*;&\\");
-/// The group of every state, no easier to paste.
+/// The group of every state, just as hard to paste.
 const GROUP: &[u8] = b"g's $1\t";
 
 /// The key of a state.
@@ -23,7 +23,7 @@ fn key(name: &str) -> Vec<u8> {
     [ODD.0, name.as_bytes(), ODD.1].concat()
 }
 
-/// One state: a stream with a group, and commands on them in which K and G stand for the two.
+/// One state: a stream with a group, and commands on them. K and G stand for the two names.
 struct State<'a> {
     server: &'a TestServer,
     key: Vec<u8>,
@@ -63,7 +63,7 @@ impl<'a> State<'a> {
     }
 }
 
-/// What one sample decides.
+/// States that one sample decides.
 fn still_states<'a>(server: &'a TestServer, found: &FoundServer) -> Vec<State<'a>> {
     let new = |name, entries| State::new(server, name, entries);
     let poison = new("poison", 10);
@@ -134,10 +134,10 @@ fn still_states<'a>(server: &'a TestServer, found: &FoundServer) -> Vec<State<'a
     ]
 }
 
-/// A state and what drives it on, given the seconds so far.
+/// A state and the function that advances it, with the seconds so far.
 type Moving<'a> = (State<'a>, fn(&State, u64));
 
-/// What shows over some seconds; each is driven on before every look.
+/// States that need some seconds; each advances before every look.
 fn moving_states(server: &TestServer) -> Vec<Moving<'_>> {
     let new = |name, entries| State::new(server, name, entries);
     let held = new("redelivered", 20);
@@ -169,7 +169,7 @@ fn moving_states(server: &TestServer) -> Vec<Moving<'_>> {
     ]
 }
 
-/// The words of a command line as bash takes them apart: plain, `'…'` and `$'…'`.
+/// The words of a command line as bash splits them: plain, `'…'` and `$'…'`.
 fn shell_words(line: &str) -> Vec<Vec<u8>> {
     let (mut words, mut rest) = (vec![Vec::new()], line.bytes().peekable());
     while let Some(byte) = rest.next() {
@@ -204,7 +204,7 @@ fn shell_words(line: &str) -> Vec<Vec<u8>> {
     words
 }
 
-/// Whether the shell and redis-cli are there, as they are for whoever pastes.
+/// Whether the shell and redis-cli are available.
 fn can_paste() -> bool {
     let found = |name: &str| {
         env::split_paths(&env::var_os("PATH").unwrap_or_default()).any(|folder| folder.join(name).is_file())
@@ -239,7 +239,7 @@ fn check(server: &TestServer, found: &FoundServer, finding: &Finding) {
     }
 }
 
-/// Ids that this server cannot show, or that no state here can be old enough for.
+/// Ids that this server cannot show, or that need more time than any state here has.
 fn impossible(found: &FoundServer) -> BTreeSet<&'static str> {
     let mut ids = BTreeSet::new();
     if found.compat() < (7, 0, 0) {
@@ -261,7 +261,7 @@ fn every_first_check_works_when_it_is_pasted() {
         let mut seen: BTreeSet<&'static str> = BTreeSet::new();
         let mut hold = |findings: Vec<Finding>| {
             for finding in findings {
-                // the same command for the same thing is tried once
+                // the same command for the same kind of finding is tried once
                 if seen.insert(finding.id) || finding.consumer.is_some() {
                     check(server, found, &finding);
                 }
@@ -278,7 +278,7 @@ fn every_first_check_works_when_it_is_pasted() {
             watcher.look();
             hold(watcher.findings());
         }
-        // nobody is seen for a while: the holders are gone; and for a day: their names are left over
+        // nobody is seen for a while, so the holders are gone; and for a day, so only their names remain
         for passed_ms in [10_000, 86_500_000] {
             let mut later = Paced::on(server, settings());
             later.look_and_wait(passed_ms);

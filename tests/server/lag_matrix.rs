@@ -1,8 +1,8 @@
-//! The lag matrix (`data/lag-matrix.tsv`): 90 situations in which servers report a right, a wrong or no lag, replayed on
-//! every server at hand and watched through the program's own eyes. No number may be wrong without saying so.
+//! The lag matrix (`tests/data/lag-matrix.tsv`): 90 situations in which servers report a right lag, a wrong lag or none. They are
+//! replayed on every available server and watched by the program's own code. No wrong number may look exact.
 //!
-//! `PELWATCH_RECORD=1 cargo test --test lag_matrix` writes what the servers answered into `data/lag-replies.jsonl`, from which
-//! the second test replays it without any server.
+//! `PELWATCH_RECORD=1 cargo test --test server lag_matrix` writes the servers' replies into `tests/data/lag-replies.jsonl`. The second test
+//! replays them without a server.
 
 use std::{cell::RefCell, collections::BTreeMap, env, fs};
 
@@ -21,8 +21,8 @@ use serde_json::{Value as Json, json};
 const MATRIX: &str = include_str!("../data/lag-matrix.tsv");
 const REPLIES: &str = "tests/data/lag-replies.jsonl";
 
-/// Rows in which somebody set a counter, or moved the cursor past it, to a wrong value that stays within bounds: no rule can
-/// tell, only a count can.
+/// Rows in which someone set a counter, or moved the cursor past it, to a wrong value that stays within bounds. No rule can detect that,
+/// only a count.
 const SET_BY_HAND: [&str; 3] = ["14", "74", "95"];
 
 struct Row {
@@ -49,7 +49,7 @@ impl Row {
         found.compat() >= (7, 0, 0) || !self.steps.iter().any(is_new)
     }
 
-    /// entries-read and lag that the matrix has for this server; none if it was not measured.
+    /// The entries-read and lag that the matrix has for this server; `None` if it was not measured.
     fn measured(&self, found: &FoundServer) -> Option<&'static str> {
         let letter = if found.flavor == "valkey" { 'v' } else { 'r' };
         let (major, minor, patch) = found.version;
@@ -89,7 +89,7 @@ fn known<T>(facts: &mut Json, name: &str, value: Known<T>, write: impl Fn(T) -> 
     }
 }
 
-/// The facts of a reply: a field that is missing is one the server does not have, null is its nil.
+/// The facts of a reply. A missing field is one that the server does not have; null is its nil.
 fn recorded(stream: &StreamFacts, group: &GroupFacts) -> (Json, Json) {
     let id = |id: EntryId| json!(id.to_string());
     let mut s = json!({
@@ -106,7 +106,7 @@ fn recorded(stream: &StreamFacts, group: &GroupFacts) -> (Json, Json) {
     (s, g)
 }
 
-/// Collects what servers answer, one line for all that answer alike.
+/// Collects the servers' replies, with one line for all servers that reply alike.
 #[derive(Default)]
 struct Recorder(BTreeMap<(&'static str, String), Vec<String>>);
 
@@ -150,14 +150,14 @@ fn no_lag_is_wrong_in_any_row_on_any_server() {
                     }
                 }
             };
-            // one who was there from the start and saw every step
+            // watchers that were there from the start and saw every step
             let mut watchers = DEPTHS.map(|depth| Watcher::new(depth, &eye));
             for step in &row.steps {
                 perform(server, step);
                 for watcher in &mut watchers {
                     watcher.look(&mut eye);
                     if watcher.depth == Depth::Group {
-                        // what it lacks is asked for in the tick after it was seen to be lacking
+                        // the tick after a gap was noticed asks for the missing data
                         watcher.look(&mut eye);
                     }
                     if let Some(truth) = Truth::ask(server, found, "g") {
@@ -165,7 +165,7 @@ fn no_lag_is_wrong_in_any_row_on_any_server() {
                     }
                 }
             }
-            // one who came last
+            // watchers that come last
             let truth = Truth::ask(server, found, "g").expect("the group is there");
             assert_eq!(truth.waiting, row.waiting, "{found} row {}", row.number);
             for depth in DEPTHS {
@@ -257,7 +257,7 @@ fn what_the_servers_answered_gives_no_wrong_lag() {
             let cases = [
                 (with(None), false, by_hand),
                 (with(count(waiting, true)), true, false),
-                // a count that stopped early proves nothing but a bound
+                // a count that stopped early proves only a bound
                 (with(count((waiting - 1).max(0), false)), false, by_hand),
             ];
             for (lag, counted, excused) in cases {

@@ -1,9 +1,9 @@
-//! Tests against real servers of every version at hand, each on a socket of its own. Try not to add files here.
+//! Tests with real servers of every available version, each on its own socket. Try not to add files here.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-/// Claims, moves of the cursor, acknowledgements: the preview is exactly what is done.
+/// Claims, moves of the cursor, acknowledgements: exactly the preview is done.
 mod actions;
-/// The walk over a whole pending list, and the bill for watching.
+/// The walk over a whole pending list, and the cost of watching.
 mod census;
 /// A real cluster: slots that move, nodes that hang, die and return.
 mod cluster;
@@ -11,15 +11,15 @@ mod cluster;
 mod demo;
 /// The first command of each finding, pasted into a shell.
 mod first_checks;
-/// 90 situations, each number held against a count.
+/// 90 situations, with each number compared to a count.
 mod lag_matrix;
-/// Watching as the program does, by its clock; and the truth beside it.
+/// Watching as the program does, with its clock; and the truth beside it.
 mod live;
-/// Names that are not text.
+/// Names that are not UTF-8.
 mod odd_names;
-/// Watching by a clock of the test's own: ten minutes pass in seconds.
+/// Watching with the test's own clock: ten minutes pass in seconds.
 mod paced;
-/// The same as the matrix along random histories.
+/// Like the matrix, with random histories.
 mod random_walk;
 /// Ten healthy minutes: nothing may be reported.
 mod soak;

@@ -1,4 +1,4 @@
-//! Names that are no text, where the server repeats them in its errors.
+//! Names that are not UTF-8, where the server repeats them in its errors.
 
 use crate::live::{Depth, Eye, Watcher};
 use pelwatch::testing::each_server;
@@ -13,7 +13,7 @@ fn a_group_of_any_name_may_go_away_between_two_ticks() {
             let mut eye = Eye::on(server);
             let mut watcher = Watcher::new(Depth::Overview, &eye);
             (0..2).for_each(|_| watcher.look(&mut eye));
-            // the next tick asks for its consumers, and gets an error with the name in it
+            // the next tick asks for the group's consumers and gets an error that contains the name
             server.command(&[b"XGROUP", b"DESTROY", b"k", name]);
             (0..2).for_each(|_| watcher.look(&mut eye));
             let events: Vec<_> = watcher.store().events.iter().map(|event| event.id).collect();

@@ -1,5 +1,5 @@
-//! Streams and groups that live at random, watched through the program's own eyes on every server at hand: whatever it says
-//! must be true. The walks are seeded, so a failure comes again.
+//! Streams and groups with random histories, watched by the program's own code on every available server: everything it reports must be
+//! true. The walks are seeded, so a failure can be repeated.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,11 +11,11 @@ use pelwatch::{
 use redis::Value;
 
 const STEPS: usize = 140;
-/// Steps between two looks: some things must happen unseen.
+/// Most steps between two looks: some changes must happen unseen.
 const UNSEEN: u64 = 4;
 const GROUPS: [&str; 2] = ["g", "h"];
 
-/// A small generator of numbers, the same on every machine.
+/// A small random number generator, the same on every machine.
 struct Dice(u64);
 
 impl Dice {
@@ -31,14 +31,14 @@ impl Dice {
     }
 }
 
-/// What the server has at one moment.
+/// The server's data at one moment.
 struct Scene {
     entries: Vec<EntryId>,
-    /// Of each group: its pending entries with their owners, and what a lag must be held against.
+    /// For each group: its pending entries with their owners, and the true values for its lag.
     groups: BTreeMap<&'static str, (BTreeMap<EntryId, Vec<u8>>, Truth)>,
 }
 
-/// One life of the stream `k`.
+/// One history of the stream `k`.
 struct Walk<'a> {
     server: &'a TestServer,
     found: &'a FoundServer,
@@ -48,7 +48,7 @@ struct Walk<'a> {
     payload: String,
     /// XADD trims to this length; 0 = never.
     cap: u64,
-    /// Entries at the last look.
+    /// The entries at the last look.
     known: Vec<EntryId>,
     log: Vec<String>,
 }
@@ -152,7 +152,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Everything that the watcher says of one group, held against the server.
+    /// Compares everything that the watcher reports about one group with the server.
     fn check(&self, scene: &Scene, watcher: &Watcher, group: &str, eye: &Eye, counted: bool) -> Result<(), String> {
         let (pending, truth) = &scene.groups[group];
         let (stream, state) = watcher.group(group).ok_or("the group is there")?;
@@ -181,7 +181,7 @@ impl Walk<'_> {
             _ => {}
         }
         if watcher.depth == Depth::Overview || (watcher.depth == Depth::Group && group != "g") {
-            // its strip is not on the screen
+            // the group's strip is not on the screen
             return Ok(());
         }
         let cursor = state.facts.cursor;
@@ -249,7 +249,7 @@ fn walk(server: &TestServer, found: &FoundServer, seed: u64, payload: usize, cap
         for watcher in &mut watchers {
             watcher.look(&mut eye);
             let result = GROUPS.iter().try_for_each(|group| {
-                // the screen shows what was asked for, the tick after may know more
+                // a tick on the screen shows only what was requested for it; the next tick may know more
                 let counted = watcher.depth == Depth::Full && payload < 100;
                 walk.check(&scene, watcher, group, &eye, counted).map_err(|what| format!("{group}: {what}"))
             });
@@ -268,7 +268,7 @@ fn walk(server: &TestServer, found: &FoundServer, seed: u64, payload: usize, cap
 #[test]
 fn whatever_happens_to_a_stream_nothing_wrong_is_said_about_it() {
     each_server(|server, found| {
-        // small entries, all within reach; capped ones; entries so large that a look takes in a few of them only
+        // small entries, all within reach; capped streams; entries so large that a look covers only a few of them
         for (seed, payload, cap) in [(11, 1, 0), (22, 1, 6), (33, 4000, 16), (44, 12_000, 9)] {
             walk(server, found, seed, payload, cap);
         }

@@ -1,4 +1,4 @@
-//! Ten minutes of healthy work on every server found, by a clock of one's own: nobody may be told that something is wrong.
+//! Ten minutes of healthy work on every server found, with the test's own clock: no finding may appear.
 
 use crate::paced::Paced;
 use pelwatch::{
@@ -13,7 +13,7 @@ use redis::{FromRedisValue, Value};
 
 const SECONDS: u64 = 600;
 
-/// The ids that XREADGROUP gave.
+/// The ids that XREADGROUP returned.
 fn given(reply: Value) -> Vec<String> {
     let Value::Array(streams) = reply else { return Vec::new() };
     let Value::Array(parts) = &streams[0] else { panic!("not a stream: {streams:?}") };
@@ -25,14 +25,14 @@ fn given(reply: Value) -> Vec<String> {
     entries.iter().map(id).collect()
 }
 
-/// One worker: what it was given and has not acknowledged so far.
+/// One worker: the entries that it received and has not acknowledged yet.
 struct Worker {
     key: &'static str,
     group: &'static str,
     name: &'static str,
-    /// Entries it takes at a time.
+    /// How many entries it takes at a time.
     batch: usize,
-    /// It acknowledges every so many seconds.
+    /// It acknowledges every this many seconds.
     every: u64,
     in_hand: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! The dialogs of claims and moves: nothing is written that was not previewed, typed out and confirmed.
+//! The dialogs of claims and moves: every write needs a preview, the typed name and a confirmation.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use pelwatch::testing::{
     wait_until,
 };
 
-/// A server with Orders, an entry of c1 that is old enough to be claimed, and a folder for the journal.
+/// A server with Orders, an entry of c1 that is old enough to claim, and a folder for the journal.
 struct Scene {
     server: TestServer,
     state: TempDir,
@@ -25,7 +25,7 @@ impl Scene {
         Self { server, state: tempfile::tempdir().unwrap() }
     }
 
-    /// The dashboard with `workers` picked and its consumers known.
+    /// The dashboard with `workers` picked and its consumers loaded.
     fn watch(&self, flags: &[&str]) -> Terminal {
         let terminal = watch_in(&self.server, self.state.path(), flags);
         wait_pending(&terminal, "workers", "2");
@@ -63,7 +63,7 @@ impl Scene {
         redis::from_redis_value(groups[0]["last-delivered-id"].clone()).unwrap()
     }
 
-    /// Nothing was written since, neither to the server nor into the journal, after what was typed has been taken in.
+    /// Waits until the typed keys are processed, then checks that nothing was written to the server or the journal.
     #[track_caller]
     fn wait_nothing_written(&self, writes: u64) {
         let before = polls(&self.server);
@@ -82,10 +82,10 @@ fn watch_in(server: &TestServer, state: &Path, flags: &[&str]) -> Terminal {
 
 const ALLOWED: &[&str] = &["--allow-actions"];
 
-/// From Cancel, where each dialog begins, to the field for the name.
+/// From Cancel, where each dialog starts, to the field for the name.
 const TO_CONFIRM: &str = keys::BACK_TAB;
 
-/// Opens a claim and chooses c2 as its target; the focus ends on the field for the name.
+/// Opens a claim and chooses c2 as its target. The focus ends on the field for the name.
 fn open_claim_for_c2(terminal: &mut Terminal) {
     terminal.send("c");
     terminal.wait_text("Claim idle entries", LIMIT);
@@ -110,14 +110,14 @@ fn open_claim_for_c2(terminal: &mut Terminal) {
 fn keys_typed_ahead_never_write() {
     let scene = Scene::new();
     let writes = scene.writes();
-    // all that follows the first key is typed before its dialog is there; each ends where the group is open
+    // all keys after the first are typed before its dialog opens; each sequence ends with the group open
     for ahead in ["cworkers\r\r", "m0\r\r\r", "mworkers\r\r", "cc\r\r", "c5m\rworkers\r"] {
         let mut terminal = scene.watch(ALLOWED);
         terminal.send(ahead);
         terminal.wait_text("┌ Orders › workers", LIMIT);
         scene.wait_nothing_written(writes);
     }
-    // tabs lead to the button or into the fields, but the name is not where it is asked for
+    // tabs lead to the button or into other fields, so the name is typed where it does not count
     for ahead in ["c\t\rworkers\r\r", "m\tworkers\r\r\r", "c\t\tworkers\r\r", "m\x1b[Z\x1b[Zworkers\t\r\r"] {
         let mut terminal = scene.watch(ALLOWED);
         terminal.send(ahead);
@@ -134,14 +134,14 @@ fn pasted_text_never_confirms() {
     open_claim_for_c2(&mut terminal);
     for pasted in ["workers", "workers\r\r", "\r\rworkers\r\r"] {
         terminal.send(&format!("\x1b[200~{pasted}\x1b[201~\r\r"));
-        // the name's field is as empty as it was
+        // the field for the name is still empty
         terminal.send("x");
         terminal.wait_text(" x▏ ", LIMIT);
         terminal.send(keys::BACKSPACE);
         terminal.wait_gone(" x▏ ", LIMIT);
         scene.wait_nothing_written(writes);
     }
-    // nor does a dialog that is open take it as keys
+    // an open group must not read pasted text as keys either
     terminal.send(keys::ESC);
     terminal.wait_gone("Claim idle entries", LIMIT);
     terminal.send("\x1b[200~c\x1b[Zworkers\r\r\x1b[201~");
@@ -196,7 +196,7 @@ fn another_target_asks_for_the_name_anew() {
     open_claim_for_c2(&mut terminal);
     terminal.send("workers");
     terminal.wait_text("workers▏", LIMIT);
-    // away and back again: what was confirmed is not what is shown
+    // away and back again: the screen no longer shows what was confirmed
     terminal.send("\t\t\t");
     terminal.wait_text("▌ to ", LIMIT);
     terminal.send(keys::RIGHT);
@@ -209,7 +209,7 @@ fn another_target_asks_for_the_name_anew() {
     assert!(!terminal.text().contains("workers▏"));
 }
 
-/// Opens a move to this place; the focus ends on the field for the name.
+/// Opens a move to this place. The focus ends on the field for the name.
 fn open_seek(terminal: &mut Terminal, place: &str) {
     terminal.send("m");
     terminal.wait_text("Move the cursor", LIMIT);
@@ -246,7 +246,7 @@ fn a_cursor_that_moves_while_one_types_is_not_overwritten_until_that_is_accepted
     terminal.send("\r");
     terminal.wait_text("done: the cursor is at 0-0", LIMIT);
     assert_eq!(scene.cursor(), "0-0");
-    // the way back is where it was at that moment, not where the preview saw it
+    // the way back leads to the cursor at the moment of the move, not at the preview
     terminal.send("b");
     terminal.wait_text("from 0-0 to 7-0", LIMIT);
     terminal.wait_text("▌[ Cancel ]", LIMIT);
@@ -259,7 +259,7 @@ fn a_cursor_that_moves_while_one_types_is_not_overwritten_until_that_is_accepted
 
 #[test]
 fn a_session_that_only_reads_says_why_and_copies_the_command() {
-    // by XCLAIM each entry is named, so a claim of nothing has no command
+    // XCLAIM names each entry, so a claim of no entries has no command
     if newest_from((6, 2, 0)).is_none() {
         return;
     }
@@ -329,7 +329,7 @@ fn marked_entries_are_handed_over_or_acknowledged() {
 #[test]
 fn a_consumer_that_holds_entries_is_not_deleted() {
     let scene = Scene::new();
-    // reading its own history makes a consumer on every version
+    // reading its own history creates a consumer on every version
     scene.server.run("XREADGROUP GROUP workers idler STREAMS Orders 0");
     let terminal = &mut watch_in(&scene.server, scene.state.path(), ALLOWED);
     wait_pending(terminal, "workers", "2");

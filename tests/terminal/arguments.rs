@@ -1,4 +1,4 @@
-//! Command lines that cannot be followed: a sentence, an exit code for scripts, and nothing that looks like a crash.
+//! Wrong command lines: one sentence, an exit code for scripts, and nothing that looks like a crash.
 
 use std::process::Stdio;
 
@@ -11,7 +11,7 @@ struct Outcome {
     err: String,
 }
 
-/// Runs it where standard output is no terminal.
+/// Runs the program without a terminal on standard output.
 fn run(args: &[&str]) -> Outcome {
     let output = command().args(args).stdin(Stdio::null()).output().unwrap();
     let outcome = Outcome {
@@ -32,7 +32,7 @@ fn assert_refused(args: &[&str], code: i32, words: &str) {
     assert!(outcome.err.contains(words), "{args:?}: {}", outcome.err);
 }
 
-/// The same, said in one line that begins with the program's name.
+/// Checks for one line on stderr that begins with the program's name.
 #[track_caller]
 fn assert_one_sentence(args: &[&str], code: i32, words: &str) {
     assert_refused(args, code, words);
@@ -70,7 +70,7 @@ fn a_server_that_is_not_there_is_said_in_one_sentence_with_3() {
     assert_one_sentence(&["snapshot", "-s", "/nosuch/redis.sock"], 3, "cannot reach unix:/nosuch/redis.sock");
     assert_one_sentence(&["snapshot", "-h", "127.0.0.1", "-p", "1"], 3, "cannot reach 127.0.0.1:1");
 
-    // on a terminal the same, without having taken it
+    // the same on a terminal, which must stay untouched
     let mut terminal = start(&["-s", "/nosuch/redis.sock"], (120, 40), &[]);
     assert_eq!(terminal.wait_exit(LIMIT), 3);
     let text = terminal.text();

@@ -1,4 +1,4 @@
-//! The demonstration in a terminal, and that nothing of it stays behind.
+//! The demo in a terminal. Nothing of it may remain afterwards.
 
 use std::{
     fs,
@@ -15,7 +15,7 @@ use pelwatch::testing::{
     wait_until,
 };
 
-/// The socket of the demonstration's server, in its own folder in `parent`.
+/// The socket of the demo's server, in its own folder in `parent`.
 fn socket_in(parent: &Path) -> Option<PathBuf> {
     let folders = fs::read_dir(parent).ok()?.flatten();
     folders.map(|folder| folder.path().join("redis.sock")).find(|socket| socket.exists())
@@ -29,7 +29,7 @@ fn server_pid(socket: &Path) -> u32 {
     pid.trim().parse().unwrap()
 }
 
-/// Starts it with a folder of its own for temporary files.
+/// Starts the demo with its own folder for temporary files.
 fn demo(parent: &Path, more: &[(&str, &str)]) -> Terminal {
     let bin = newest().bin;
     let mut env = vec![("TMPDIR", parent.to_str().unwrap()), ("PELWATCH_SERVER_BIN", bin.to_str().unwrap())];
@@ -76,7 +76,7 @@ fn a_panic_during_the_demo_leaves_no_server_behind() {
         pid = socket_in(parent.path())
             .filter(|socket| std::os::unix::net::UnixStream::connect(socket).is_ok())
             .map(|socket| server_pid(&socket));
-        // on a quick machine all is over before one looks
+        // a fast machine can finish before the test looks
         pid.is_some() || terminal.text().contains("a panic rehearsed")
     });
     assert_ne!(terminal.wait_exit(LIMIT), 0);

@@ -1,4 +1,4 @@
-//! What is missing, of another type or forbidden is said in its own row and touches nothing else.
+//! A missing key, a wrong type or a missing permission shows in its own row and affects nothing else.
 
 use crate::session::{LIMIT, seed_orders, shown, start, wait_lag, wait_pending, watch};
 use pelwatch::testing::{
@@ -38,7 +38,7 @@ fn a_stream_that_is_missing_or_none_has_a_row_that_says_so() {
     });
 }
 
-/// Watches as a user who may read everything, less what `rules` takes away.
+/// Watches as a user who may read everything except what `rules` takes away.
 fn watch_as(server: &TestServer, rules: &str, more: &[&str]) -> Terminal {
     server.run(&format!("ACL SETUSER eye reset on >{PASSWORD} ~* +@all {rules}"));
     let socket = server.socket();
@@ -92,7 +92,7 @@ fn a_forbidden_xinfo_or_key_is_said_in_the_row() {
     wait_lag(&terminal, "workers", "2");
     wait_row(&terminal, "secret", "no permission");
 
-    // granted meanwhile: nothing has to be started again
+    // permission granted meanwhile: no restart is needed
     server.run("ACL SETUSER eye ~secret");
     wait_row(&terminal, "secret", "no groups");
 }

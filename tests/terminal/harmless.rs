@@ -5,7 +5,7 @@ use redis::Value;
 use crate::session::{LIMIT, open_group, polls, seed_orders, text, wait_polls, watch_orders};
 use pelwatch::testing::{TestServer, each_server, wait_until};
 
-/// The commands that watching may send: they read, or they concern the connection alone.
+/// The commands that watching may send. They only read, or they concern only the connection.
 const ALLOWED: [&str; 14] = [
     "auth",
     "client",
@@ -23,7 +23,7 @@ const ALLOWED: [&str; 14] = [
     "xrevrange",
 ];
 
-/// All that is known of the group, less the ages, which grow by themselves.
+/// Everything known about the group except the ages, which grow by themselves.
 fn state(server: &TestServer) -> (Value, Value, Vec<(String, i64)>) {
     let consumers: Vec<std::collections::BTreeMap<String, Value>> =
         redis::from_redis_value(server.run("XINFO CONSUMERS Orders workers")).unwrap();
@@ -35,12 +35,12 @@ fn state(server: &TestServer) -> (Value, Value, Vec<(String, i64)>) {
     (server.run("DUMP Orders"), server.run("XINFO GROUPS Orders"), held)
 }
 
-/// Name, idle and delivery count of each pending entry.
+/// Name, idle time and delivery count of each pending entry.
 fn pending(server: &TestServer) -> Vec<(String, String, i64, i64)> {
     redis::from_redis_value(server.run("XPENDING Orders workers - + 100")).unwrap()
 }
 
-/// How often each command was called, by its name without a sub-command.
+/// How often each command was called, by its name without the subcommand.
 fn commands(server: &TestServer) -> Vec<String> {
     let stats = text(server, "INFO commandstats");
     let names = stats.lines().filter_map(|line| line.strip_prefix("cmdstat_")?.split(':').next());
@@ -64,7 +64,7 @@ fn watching_a_group_leaves_every_byte_of_it_as_it_was() {
         terminal.wait_gone("held by c1", LIMIT);
         terminal.send("\tz\tzzllh");
         wait_polls(server, 30);
-        // the clock that LRU goes by advances although the key is read all the time: CLIENT NO-TOUCH, 7.2 and later
+        // the LRU clock advances although the key is read all the time: CLIENT NO-TOUCH, 7.2 and later
         if found.compat() >= (7, 2, 0) {
             wait_until("the key looks unused", LIMIT, || {
                 redis::from_redis_value::<i64>(server.run("OBJECT IDLETIME Orders")).unwrap() >= 2

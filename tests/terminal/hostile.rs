@@ -1,4 +1,4 @@
-//! Names and payloads that try to be more than text. Whatever the server holds, the terminal gets only what pelwatch means.
+//! Names and payloads with control characters and hidden letters. Whatever the server holds, the terminal gets only what pelwatch means.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use pelwatch::testing::{
     pty::{Terminal, keys, text_of},
 };
 
-/// What data brings that a terminal would obey, or that hides or turns text round.
+/// Data that a terminal would obey, or that hides or reverses text.
 const HOSTILE: [&[u8]; 10] = [
     b"title\x1b]0;OWNED\x07",
     b"wipe\x1b[2J\x1b[HOWNED",
@@ -33,7 +33,7 @@ fn fill(server: &TestServer) {
             server.command(&[b"XADD", &key, b"*", name, name, b"field\x1b]0;OWNED\x07", name]);
         }
         server.command(&[b"XGROUP", b"CREATE", &key, name, b"0"]);
-        // a consumer of the empty name is one that some servers refuse
+        // some servers refuse a consumer with an empty name
         let consumer = if name.is_empty() { b"c".as_slice() } else { name };
         server.command(&[b"XREADGROUP", b"GROUP", name, consumer, b"COUNT", b"2", b"STREAMS", &key, b">"]);
         if index == 0 {
@@ -42,11 +42,11 @@ fn fill(server: &TestServer) {
     }
 }
 
-/// Nothing was written but printable characters and the control sequences of drawing.
+/// Checks that the output has only printable characters and the control sequences of drawing.
 #[track_caller]
 fn assert_harmless(terminal: &Terminal) {
     let mut raw = terminal.raw();
-    // the program goes on writing: what it is in the midst of is looked at no more
+    // the program still writes: drop the sequence that may be incomplete
     raw.truncate(raw.iter().rposition(|b| *b == b'\x1b').unwrap_or(0));
     let text = String::from_utf8(raw).expect("only valid UTF-8 is written");
     let chars: Vec<char> = text.chars().collect();
@@ -58,7 +58,7 @@ fn assert_harmless(terminal: &Terminal) {
         assert!(!hides && (!c.is_control() || "\x1b\r\n".contains(c)), "{c:?} in {:?}", around());
         let mut length = 1;
         if c == '\x1b' {
-            // ESC [, what belongs to the sequence, and its final letter
+            // ESC [, the parameters, and the final letter
             let rest = chars.get(at + 2..).unwrap_or_default();
             length = 3 + rest.iter().take_while(|c| !('@'..='~').contains(*c)).count();
             let sequence: String = chars[at + 1..chars.len().min(at + length)].iter().collect();
@@ -82,7 +82,7 @@ fn wait_framed(terminal: &Terminal, what: &str, cond: impl Fn(&str) -> bool) {
     terminal.wait_for(what, LIMIT, |screen: &Screen| cond(&text_of(screen)) && frame_is_closed(screen));
 }
 
-/// Opens every group and something in it, and looks at the frame on the way.
+/// Opens every group and something in it, and checks each frame on the way.
 fn visit_all(server: &TestServer, size: (u16, u16)) {
     let mut terminal = watch_sized(server, &[], size);
     wait_framed(&terminal, "the overview", |text| text.contains("(empty)"));

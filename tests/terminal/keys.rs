@@ -34,7 +34,7 @@ fn rows_are_walked_opened_and_left_and_esc_never_quits() {
         server.run(&format!("XGROUP CREATE {name} of-{name} 0"));
     }
     let mut terminal = watch(&server, &[]);
-    // quiet ones stand by name: one, three, two
+    // quiet groups are sorted by name: one, three, two
     wait_picked(&terminal, "of-one");
     for (key, name) in [
         ("j", "of-three"),
@@ -170,7 +170,7 @@ fn plus_and_minus_change_how_often_is_polled() {
     wait_polls(&server, 10);
 }
 
-/// Waits until this text went to the terminal's clipboard.
+/// Waits until this text was sent to the terminal's clipboard.
 #[track_caller]
 fn wait_copied(terminal: &Terminal, base64: &str) {
     let sequence = format!("\x1b]52;c;{base64}\x1b\\");

@@ -1,4 +1,4 @@
-//! However the program ends, the terminal is as it was.
+//! However the program ends, it restores the terminal.
 
 use std::fs;
 
@@ -74,7 +74,7 @@ fn capital_q_leaves_the_state_as_text_on_the_main_screen() {
     for part in ["Orders", "workers", "3-0 pending c1, 4-0 pending c2 | cursor | 5-0 new"] {
         assert!(text.contains(part), "{part:?} is missing in:\n{text}");
     }
-    // each line begins at the left: the terminal was out of raw mode when it was written
+    // each line begins at the left: the terminal had left raw mode before it was written
     let indented = |line: &&str| line.chars().take_while(|c| *c == ' ').count() > 8;
     assert_eq!(text.lines().find(indented), None, "{text}");
 }
@@ -120,7 +120,7 @@ fn ctrl_z_stops_it_with_the_terminal_given_back_and_it_goes_on() {
     assert_given_back(&terminal);
 }
 
-/// The letter in /proc/PID/stat, behind the program's name in parentheses.
+/// The letter in /proc/PID/stat after the program's name in parentheses.
 fn state(stat: &str) -> Option<char> {
     let text = fs::read_to_string(stat).ok()?;
     text.rsplit(") ").next()?.chars().next()

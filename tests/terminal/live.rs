@@ -56,13 +56,13 @@ fn the_strip_shows_who_has_which_entry_and_where_the_cursor_is() {
                 && below(entries, "◆4-0", owners, "c2")
                 && below(entries, "┃", owners, "▲")
                 && text.contains("6 retained")
-                // before 7.0 nothing counts what a group read, so "acked" is said with a reserve
+                // before 7.0 the server does not count what a group read, so "acked" has a reservation
                 && text.contains("✓ 2 acked")
                 && text.contains("   ◆ 2 pending   · 2 new")
                 && frame_is_closed(screen)
         });
 
-        // c2 takes one more and acknowledges all it has; another entry comes in
+        // c2 takes one more entry and acknowledges everything it has; another entry arrives
         server.run("XREADGROUP GROUP workers c2 COUNT 1 STREAMS Orders >");
         server.run("XACK Orders workers 4-0 5-0");
         server.run("XADD Orders 7-0 n 7");

@@ -1,4 +1,4 @@
-//! The program itself, in a terminal or started from a script, as a person meets it. Try not to add files here.
+//! The program itself, in a terminal or started from a script, as a person uses it. Try not to add files here.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 /// Dialogs: preview, typed confirmation, outcome, journal.
@@ -19,7 +19,7 @@ mod keys;
 mod leaving;
 /// Numbers that follow the server.
 mod live;
-/// Servers that answer otherwise, and servers that lie.
+/// Servers that answer differently, and servers that lie.
 mod odd_replies;
 /// Servers that go away and return.
 mod outages;
@@ -29,5 +29,5 @@ mod passwords;
 mod resize;
 /// 2,000 streams, 20,000 consumers.
 mod scale;
-/// Starting the program and waiting for what it shows.
+/// Starting the program and waiting for its screen.
 mod session;

@@ -1,5 +1,5 @@
-//! Servers that answer otherwise than Redis does, and those that lie. Watching them never panics, ends with 0, or with 3 and a
-//! sentence, and gives no number that is not true: what is not known is null.
+//! Servers that answer differently from Redis, and servers that lie. Watching them never panics. It ends with 0, or with 3 and a
+//! sentence. It shows no untrue number: an unknown number is null.
 
 mod lies;
 mod oracle;

@@ -50,7 +50,7 @@ fn a_server_that_comes_back_empty_is_shown_as_empty() {
     seed_orders(&server);
     let mut terminal = watch_orders(&server);
     server.restart();
-    // on the connection that broke or on a new one: what was lost is told, and nothing of it is left
+    // on the broken connection or on a new one: the loss is reported, and nothing of the group is left
     terminal.wait_gone("workers", LIMIT);
     terminal.send("e");
     terminal.wait_text("group-lost", LIMIT);

@@ -1,4 +1,4 @@
-//! Servers that want a password: every way to give it, and it never shows.
+//! Servers that require a password: every way to give it, and it never shows.
 
 use crate::session::{LIMIT, seed_orders, start, wait_lag};
 use pelwatch::testing::{TestServer, newest_from, pty::Terminal};
@@ -6,8 +6,7 @@ use pelwatch::testing::{TestServer, newest_from, pty::Terminal};
 const PASSWORD: &str = "sesame-Xy7";
 const WRONG: &str = "mustard-Qz3";
 
-/// A server whose default user has a password, and with a user who may only look.
-/// Users came with 6.0.
+/// A server with a password for the default user, and with a user who may only read. Users need 6.0.
 fn guarded() -> Option<TestServer> {
     let server = TestServer::start(&newest_from((6, 0, 0))?);
     seed_orders(&server);
@@ -64,7 +63,7 @@ fn a_password_typed_at_the_prompt_is_not_echoed() {
     let Some(server) = guarded() else { return };
     let mut terminal = connect(&server, &["--askpass"], &[]);
     terminal.wait_text("Password:", LIMIT);
-    // a slip is taken back
+    // undo a typing error
     terminal.send("oops\x15");
     terminal.send(&format!("{PASSWORD}!\x7f\r"));
     wait_lag(&terminal, "workers", "2");
@@ -98,7 +97,7 @@ fn no_password_and_a_wrong_one_are_said_in_one_sentence_with_3() {
 
 #[test]
 fn a_password_set_meanwhile_is_said_in_the_header_and_one_taken_away_lets_it_in_again() {
-    // before 6.0 a new password holds for connections that are open, too: the test's own
+    // before 6.0 a new password also applies to open connections, such as the test's own
     let Some(found) = newest_from((6, 0, 0)) else { return };
     let server = TestServer::start(&found);
     seed_orders(&server);

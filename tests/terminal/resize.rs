@@ -5,7 +5,7 @@ use vt100::Screen;
 use crate::session::{LIMIT, SIZE, frame_is_closed, newest, open_group, seed_orders, watch_orders};
 use pelwatch::testing::{TestServer, pty::text_of};
 
-/// The group's screen for its size: the frame is closed, header and strip are there.
+/// The group screen fits its size: the frame is closed, header and strip are visible.
 fn complete(screen: &Screen) -> bool {
     let text = text_of(screen);
     text.starts_with("pelwatch")

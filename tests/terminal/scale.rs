@@ -1,4 +1,4 @@
-//! Very many streams, and very many consumers: keys answer, lists scroll, and every row gets its numbers.
+//! Very many streams and consumers: keys respond, lists scroll, and every row gets its numbers.
 
 use std::time::Duration;
 
@@ -9,14 +9,14 @@ use pelwatch::testing::{
     wait_until,
 };
 
-/// All rows are read and drawn by a debug build on a busy machine.
+/// Long, because a debug build on a busy machine reads and draws all rows.
 const LIMIT: Duration = Duration::from_secs(60);
 const STREAMS: u64 = 2000;
 
-/// Streams s0000, s0001, … with groups a, b and c: a read nothing, b everything, c holds two entries.
+/// Streams s0000, s0001, … with groups a, b and c: a has read nothing, b everything, and c holds two entries.
 fn many_streams() -> TestServer {
     let server = TestServer::start(&newest());
-    // not a script: before 6.0 none may read as a group
+    // not a script: before 6.0 a script must not call XREADGROUP
     let mut connection = server.connect().unwrap();
     for from in (0..STREAMS).step_by(500) {
         let mut seed = redis::pipe();
@@ -34,7 +34,7 @@ fn many_streams() -> TestServer {
     server
 }
 
-/// Waits until the picked row names this stream and this group, with this lag and so much pending.
+/// Waits until the picked row names this stream and group and shows this lag and pending count.
 #[track_caller]
 fn wait_picked(terminal: &Terminal, words: &[&str]) {
     terminal.wait_for(&format!("{words:?} picked"), LIMIT, |screen| {
@@ -50,7 +50,7 @@ fn two_thousand_streams_are_all_read_and_keys_answer_meanwhile() {
     let server = many_streams();
     let before = polls(&server);
     let socket = server.socket();
-    // once a second, as it is started by default
+    // once a second, the default
     let mut terminal = start(&["-s", socket.to_str().unwrap()], (120, 40), &[]);
     terminal.wait_text("6000 groups", LIMIT);
     wait_picked(&terminal, &["s0000", "a", "5", "0"]);
@@ -68,7 +68,7 @@ fn two_thousand_streams_are_all_read_and_keys_answer_meanwhile() {
     terminal.wait_text("numbers up to", LIMIT);
     wait_until("each stream was asked for twice and more", LIMIT, || polls(&server) >= before + 5 * STREAMS);
 
-    // a change in a stream far from what is on the screen shows up in its turn
+    // a change in a stream far from the screen shows when its turn comes
     server.run("XADD s1500 9-0 n 9");
     terminal.send("/s1500\r");
     wait_picked(&terminal, &["s1500", "a", "6"]);
@@ -85,7 +85,7 @@ fn twenty_thousand_consumers_scroll_and_say_how_old_their_list_is() {
     server.run("XADD jobs 1-0 n 1");
     server.run("XADD jobs 2-0 n 2");
     server.run("XGROUP CREATE jobs crowd 0");
-    // a look into its own history makes a consumer on every version
+    // a read of its own history creates a consumer on every version
     let mut seed = redis::pipe();
     for n in 1..=20_000 {
         seed.cmd("XREADGROUP").arg("GROUP").arg("crowd").arg(format!("w{n:05}")).arg("STREAMS").arg("jobs").arg("0");
@@ -98,7 +98,7 @@ fn twenty_thousand_consumers_scroll_and_say_how_old_their_list_is() {
     wait_picked(&terminal, &["jobs", "crowd", "1"]);
     terminal.send("\r");
     terminal.wait_text("20000, 1 holding", LIMIT);
-    // the holder stands in front and is unfolded
+    // the holder comes first and is unfolded
     terminal.wait_text("▾ w10000", LIMIT);
     terminal.send("G");
     terminal.wait_text("▌   w20000", LIMIT);
@@ -107,14 +107,14 @@ fn twenty_thousand_consumers_scroll_and_say_how_old_their_list_is() {
     terminal.send("g");
     terminal.wait_text("▌ ▾ w10000", LIMIT);
     terminal.wait_text("list 7.", LIMIT);
-    // before 7.0 the server counts all of XINFO as one
+    // before 7.0 the server counts all XINFO subcommands together
     if let Some(before) = before {
         let lists = consumer_lists(&server).unwrap() - before;
         assert!((2..=3).contains(&lists), "{} lists of 20,000 consumers in about 7 s", lists - 1);
     }
 }
 
-/// How often XINFO CONSUMERS was asked for, as far as the server tells (7.0).
+/// How often XINFO CONSUMERS was called, if the server counts it separately (7.0).
 fn consumer_lists(server: &TestServer) -> Option<u64> {
     server.run("XINFO CONSUMERS jobs crowd");
     let stats = crate::session::text(server, "INFO commandstats");

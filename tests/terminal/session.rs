@@ -1,4 +1,4 @@
-//! What these tests share: starting the program, reading numbers off its screen, and the situation that most begin with.
+//! Shared by these tests: starting the program, reading numbers from its screen, and the situation that most tests begin with.
 
 use std::{path::Path, process::Command, time::Duration};
 
@@ -10,26 +10,26 @@ use pelwatch::testing::{
     wait_until,
 };
 
-/// Far longer than anything takes; a test that waits so long has failed.
+/// Far longer than anything takes; a test that waits this long has failed.
 pub const LIMIT: Duration = Duration::from_secs(20);
-/// The size that the design is drawn for.
+/// The size that the screen is designed for.
 pub const SIZE: (u16, u16) = (120, 40);
 
 fn program() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_pelwatch"))
 }
 
-/// The program as a script starts it. Its home does not exist: it must not need or make anything there.
+/// The program as a script starts it. Its home folder does not exist: it must not need or create anything there.
 pub fn command() -> Command {
     pelwatch::testing::command(env!("CARGO_BIN_EXE_pelwatch"), Path::new("/nonexistent/home"))
 }
 
-/// The server for what does not differ between versions: the one with the newest command set.
+/// The server with the newest commands, for tests that do not depend on the version.
 pub fn newest() -> FoundServer {
     found_servers().into_iter().max_by_key(FoundServer::compat).unwrap()
 }
 
-/// Starts the dashboard with these arguments, without anything of this environment that would change it.
+/// Starts the dashboard with these arguments and without environment variables that would change it.
 pub fn start(args: &[&str], size: (u16, u16), env: &[(&str, &str)]) -> Terminal {
     Terminal::start(program(), args, size, env)
 }
@@ -46,7 +46,7 @@ pub fn watch_sized(server: &TestServer, more: &[&str], size: (u16, u16)) -> Term
     start(&args, size, &[])
 }
 
-/// Stream Orders with 1-0 to 6-0; its group workers gave three entries to c1 and one to c2, and two are acknowledged.
+/// Stream Orders with 1-0 to 6-0. Its group workers gave three entries to c1 and one to c2; two are acknowledged.
 pub fn seed_orders(server: &TestServer) {
     for id in 1..=6 {
         server.run(&format!("XADD Orders {id}-0 n {id}"));
@@ -57,8 +57,8 @@ pub fn seed_orders(server: &TestServer) {
     server.run("XACK Orders workers 1-0 2-0");
 }
 
-/// Watches the Orders of [`seed_orders`] until all of its group's row is there, the consumers too: Enter unfolds the one
-/// with the most, if it is known by then.
+/// Watches the Orders of [`seed_orders`] until the group's row is complete, including the consumers: Enter unfolds the consumer with the
+/// most entries, but only if the consumers are known by then.
 pub fn watch_orders(server: &TestServer) -> Terminal {
     let terminal = watch(server, &[]);
     wait_pending(&terminal, "workers", "2");
@@ -66,7 +66,7 @@ pub fn watch_orders(server: &TestServer) -> Terminal {
     terminal
 }
 
-/// Waits until the overview's row of a group shows how many of its consumers are active.
+/// Waits until the overview's row of a group shows its active consumers; `of` is the end of that text, such as `/2`.
 #[track_caller]
 pub fn wait_consumers(terminal: &Terminal, group: &str, of: &str) {
     terminal.wait_for(&format!("the consumers of {group}"), LIMIT, |screen| {
@@ -99,14 +99,14 @@ pub fn wait_pending(terminal: &Terminal, group: &str, pending: &str) {
     });
 }
 
-/// What the overview shows in the row that names `group`, below the right-aligned head `column`.
+/// The overview's value in the row that names `group`, below the right-aligned head `column`.
 pub fn shown(screen: &Screen, group: &str, column: &str) -> Option<String> {
     let text = text_of(screen);
     let head = text.lines().find(|line| line.contains("stream") && line.contains(column))?;
     let row = text.lines().find(|line| line.contains(group))?;
     let end = head[..head.find(column)?].chars().count() + column.len();
     let below: String = row.chars().take(end).skip(end.saturating_sub(9)).collect();
-    // the number may be followed by an arrow, and another column may reach in from the left
+    // the number can have an arrow behind it, and another column can reach in from the left
     let mut words = below.split_whitespace().filter(|word| *word != "↑" && *word != "↓");
     words.next_back().map(str::to_owned)
 }
@@ -120,26 +120,26 @@ pub fn frame_is_closed(screen: &Screen) -> bool {
     })
 }
 
-/// How often a server has been asked anything about streams; it grows with every poll.
+/// How often a server was asked anything about streams. The number grows with every poll.
 pub fn polls(server: &TestServer) -> u64 {
     let stats = text(server, "INFO commandstats");
     let calls = stats.lines().filter(|line| line.starts_with("cmdstat_xinfo"));
     calls.filter_map(|line| line.split("calls=").nth(1)?.split(',').next()?.parse::<u64>().ok()).sum()
 }
 
-/// Waits until the server has been polled `count` more times.
+/// Waits until the server was polled `count` more times.
 #[track_caller]
 pub fn wait_polls(server: &TestServer, count: u64) {
     let before = polls(server);
     wait_until("the server is polled", LIMIT, || polls(server) >= before + count);
 }
 
-/// The text that a command answers with.
+/// The text reply of a command.
 pub fn text(server: &TestServer, line: &str) -> String {
     redis::from_redis_value(server.run(line)).unwrap()
 }
 
-/// Whatever the user's environment says, a program under test finds folders of its own.
+/// A program under test gets its own folders, whatever the user's environment says.
 #[test]
 fn a_program_under_test_sees_nothing_of_the_user() {
     let own = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What the walk over a large PEL found, as one line.
+//! The result of the walk over a large PEL, as one line.
 
 use super::{Line, Tone, bold, heat, span};
 use crate::core::{
@@ -10,14 +10,14 @@ use crate::core::{
 /// Names of the age classes.
 const AGES: [&str; AGES_MS.len() + 1] = ["<1s", "<10s", "<1m", "<10m", "<1h", "<1d", "≥1d"];
 
-/// The line; `None` where the rows on the screen are the whole PEL.
+/// The line; `None` if the rows on the screen are the whole PEL.
 pub fn line(group: &GroupState, now: Now) -> Option<Line> {
     if group.pel.complete {
         return None;
     }
     let tally = group.census.shown()?;
     let mut line = progress(group, tally, now);
-    // what is wrong comes first: a narrow screen cuts the rest
+    // problems come first: a narrow screen cuts the rest
     if tally.gone > 0 {
         line.push(bold(format!("   ✗ {} without payload", short(tally.gone)), Tone::Critical));
     }
@@ -53,7 +53,7 @@ pub fn line(group: &GroupState, now: Now) -> Option<Line> {
     Some(line)
 }
 
-/// How much was walked, or how long ago all was. A walk that goes on anew shows its progress beside the last one's numbers.
+/// How much was walked, or how long ago the walk ended. A repeated walk shows its progress beside the last result.
 fn progress(group: &GroupState, tally: &Tally, now: Now) -> Line {
     let mut line = match tally.ended {
         Some(ended) => vec![span(

@@ -1,19 +1,19 @@
-//! Lag and pending over time, gaps kept as gaps.
+//! Lag and pending over time. Gaps stay gaps.
 
 use crate::core::{
     history::{COARSE_MS, FINE_MS, History, Point},
     time::Mono,
 };
 
-/// A gap longer than this many milliseconds breaks the line, where points come as often as they should.
+/// A longer gap, in ms, breaks the line if samples come at the normal rate.
 const GAP_MS: u64 = 5000;
-/// The chart looks back so far.
+/// How far the chart looks back, in ms.
 pub const SPAN_MS: u64 = 600_000;
 
-/// One line of the chart: runs of points, seconds ago (negative) against a count.
+/// One line of the chart. Each point has its time in seconds before now (negative) and a count.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
-    /// Runs without a gap.
+    /// Runs of points without a gap.
     pub runs: Vec<Vec<(f64, f64)>>,
     /// The largest value.
     pub most: i64,

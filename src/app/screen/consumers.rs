@@ -1,4 +1,4 @@
-//! The tree of consumers: what each holds, how old it is, when the consumer was last seen.
+//! The tree of consumers: what each holds, how old that is, and when the consumer was last seen.
 
 use super::{Column, Line, Span, Table, TableRow, Tone, around, bold, heat, span, spark, words::count_words};
 use crate::{
@@ -15,11 +15,11 @@ use crate::{
 };
 use std::collections::BTreeMap;
 
-/// From 7.2 on a consumer was "seen" at its last attempt and "got entries" at its last success; before, only the second is
-/// known. The same word is never used for both (docs/server-facts.md 6 and 13.2).
+/// From 7.2 on the server knows two times: "seen" is the last attempt, "got entries" the last success. Older servers know only the
+/// second. One word must never stand for both (docs/server-facts.md 6 and 13.2).
 fn columns(with_inactive: bool) -> Vec<Column> {
     let mut columns = vec![
-        // an entry's id in full, or rows cannot be told apart
+        // wide enough for a full entry id, or rows could not be told apart
         Column { title: "consumer", least: 20, most: 34, rank: 0, right: false },
         Column { title: "pending", least: 7, most: 8, rank: 0, right: true },
         Column { title: "oldest", least: 7, most: 7, rank: 0, right: true },
@@ -39,7 +39,7 @@ fn columns(with_inactive: bool) -> Vec<Column> {
     columns
 }
 
-/// A list of consumers that is older than this, in milliseconds, says so.
+/// A consumer list older than this, in ms, shows its age.
 const LIST_MS: i64 = 6000;
 
 pub fn view(app: &App, stream: &StreamState, group: &GroupState, now: Now) -> (Table, Line, String) {
@@ -76,7 +76,7 @@ pub fn view(app: &App, stream: &StreamState, group: &GroupState, now: Now) -> (T
         bold(count_words(group.facts.consumers.value()), Tone::Plain),
         span(format!(", {holders} holding"), Tone::Dim),
     ];
-    // the longer a list, the more rarely it is taken
+    // a long list is read less often
     let list_age_ms = now.mono.since(group.consumers.at) as i64;
     if group.facts.consumers.exceeds(MANY_CONSUMERS) && group.consumers.value.is_some() && list_age_ms > LIST_MS {
         number.push(span(format!(", list {} old", age(list_age_ms)), Tone::Dim));
@@ -103,7 +103,7 @@ fn consumer_row(
         (_, true) => "▾",
         (_, false) => "▸",
     };
-    // words in place of a name look different from any name
+    // words that stand in for a name must look different from any name
     let shown = match name {
         None => span(format!("{fold} released, nobody holds them"), Tone::Warn),
         Some(name) if name.bytes().is_empty() => span(format!("{fold} {name}"), Tone::Dim),
@@ -144,7 +144,7 @@ fn consumer_row(
     TableRow { cells, nested: false }
 }
 
-/// Entries by age: below 1 s, 10 s, a minute, ten minutes, and older.
+/// Counts entries by age: below 1 s, 10 s, a minute, ten minutes, and older.
 fn histogram(ages: &[i64]) -> String {
     if ages.is_empty() {
         return String::new();
@@ -196,7 +196,7 @@ fn entry_row(
     TableRow { cells, nested: true }
 }
 
-/// A delivery count, or the word for one that is none (XNACK FATAL; below 8.8 one more claim makes it negative).
+/// A delivery count, or a word for an impossible one (XNACK FATAL; below 8.8 one more claim makes it negative).
 pub fn deliveries(row: &PendingRow) -> Span {
     let count = row.deliveries;
     match count {

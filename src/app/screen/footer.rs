@@ -1,4 +1,4 @@
-//! The bottom line: the keys that work here, from the action table; or a notice, or the filter being typed.
+//! The bottom line: the keys that work here, from the action table; or a notice, or the filter while it is typed.
 
 use super::{Bar, Tone, bold, span};
 use crate::app::{
@@ -43,10 +43,10 @@ pub fn view(app: &App) -> Bar {
             Action::Pause if app.frozen.is_some() => "go on",
             _ => binding.word,
         };
-        // help, quit and the way out of a pause stay to the last
+        // drop help, quit and the end of a pause last
         let stays = matches!(binding.action, Action::Help | Action::Quit)
             || (binding.action == Action::Pause && app.frozen.is_some());
-        // there are events only where something was lost or moved: that goes before all other keys
+        // events exist only after something was lost or moved, so this key comes before all others
         let rank = match binding.action {
             _ if stays => 0,
             Action::Events => 1,

@@ -14,36 +14,28 @@ use crate::{
     },
 };
 
-/// The group screen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupView {
-    /// Stream and group.
     pub title: Line,
     /// The most important numbers.
     pub numbers: Line,
-    /// Lines of the strip.
     pub strip: Vec<Line>,
-    /// Which zoom it is in.
     pub zoom: Zoom,
-    /// Consumers with what they hold.
+    /// Consumers and the entries that they hold.
     pub consumers: Table,
-    /// Their most important number.
+    /// The most important number about the consumers.
     pub consumers_number: Line,
-    /// In place of consumers, when there are none to show.
+    /// Shown in place of consumers when there are none to show.
     pub consumers_empty: String,
-    /// What is wrong.
     pub symptoms: SymptomsView,
-    /// Lag over time.
     pub lag: Series,
-    /// Pending over time.
     pub pending: Series,
-    /// Seconds that the chart spans.
     pub span_s: f64,
-    /// Pane in focus.
+    /// The pane in focus.
     pub pane: Pane,
-    /// The numbers are those of an earlier moment: the server answers something else now.
+    /// The numbers are old: the server's latest reply is an error.
     pub old: bool,
-    /// In place of everything: the group is not there.
+    /// Shown in place of everything when the group does not exist.
     pub absent: Option<String>,
 }
 
@@ -89,7 +81,7 @@ pub fn view(app: &App, key: &Name, name: &Name, now: Now) -> GroupView {
     }
 }
 
-/// Stream and group; a long stream name leaves room for the group and the numbers.
+/// Stream and group. A long stream name is cut to leave room for the group and the numbers.
 fn title(app: &App, key: &Name, name: &Name) -> Line {
     let room = usize::from(app.size.0) / 4;
     let cut = |name: &Name| crate::app::cells::cut(&name.shown(), room.max(10));

@@ -1,4 +1,4 @@
-//! The top line: how bad it is, who answers, how fresh the numbers are and what they cost.
+//! The top line: how bad things are, which server answers, how fresh the numbers are and what they cost.
 
 use super::{Bar, Line, Tone, bold, span};
 use crate::{
@@ -59,7 +59,7 @@ fn severity(app: &App) -> Line {
         let gap = if line.is_empty() { "" } else { "  " };
         line.push(bold(format!("{gap}! {warn} warn"), Tone::Warn));
     }
-    // where nothing was judged, nothing is known to be quiet
+    // "quiet" needs a group that was judged
     if line.is_empty() && rows.iter().any(|row| row.group.is_some()) {
         line.push(span("✓ quiet", Tone::Dim));
     }
@@ -88,7 +88,7 @@ fn right(app: &App, now: Now, clock: &str) -> Vec<(u8, Line)> {
         LinkState::Up => {
             let silent = app.watch.store.sampled.map_or(0, |at| now.mono.since(at.mono));
             let (kept, wanted) = (age(app.kept_interval_ms as i64), age(app.interval_ms as i64));
-            // a server that hangs is not gone yet, and not live either
+            // a hanging server is not down yet, but not live either
             if silent > app.kept_interval_ms * 2 + 1000 {
                 right.push((0, vec![bold(format!("○ last answer {} ago", age(silent as i64)), Tone::Warn)]));
             } else if app.frozen.is_some() {
@@ -104,7 +104,7 @@ fn right(app: &App, now: Now, clock: &str) -> Vec<(u8, Line)> {
                 "cost {:>2} cmds {:>5} {:>5}",
                 cost.commands,
                 bytes(cost.bytes_in),
-                // what the server spent, or else no more than the wait for it
+                // the server's time if known, else the wait for the reply as an upper bound
                 cost.server_us.map_or_else(|| format!("≤{}", millis(cost.slowest_reply_us)), millis)
             );
             right.push((3, vec![span(text, Tone::Dim)]));

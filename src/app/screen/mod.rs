@@ -1,5 +1,4 @@
-//! The view model: all that the panes show, computed from the program's state and the moment. Draw functions read this and
-//! nothing else.
+//! The view model: everything that the panes show, computed from the program's state and the time. Draw functions read nothing else.
 
 mod census;
 mod chart;
@@ -23,95 +22,88 @@ pub use symptoms::{SymptomItem, SymptomsView};
 use super::{App, LinkState, Place};
 use crate::core::{symptoms::Finding, time::Now};
 
-/// What a piece of text means; the theme gives it its look.
+/// What a piece of text means. The theme turns it into a style.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tone {
-    /// Ordinary.
+    /// Ordinary text.
     #[default]
     Plain,
-    /// Secondary.
+    /// Secondary text.
     Dim,
     /// Focus and cursor.
     Accent,
-    /// Entries still to come.
+    /// Entries not read yet.
     New,
     /// Pending, from fresh (0) to old (3).
     Heat(u8),
-    /// Worth knowing.
+    /// Good to know.
     Info,
     /// Needs a look.
     Warn,
-    /// Needs somebody now.
+    /// Needs action now.
     Critical,
 }
 
-/// A piece of text.
+/// A piece of text with one meaning.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Span {
     /// The text, safe to show.
     pub text: String,
-    /// Its meaning.
     pub tone: Tone,
-    /// Whether it stands out.
     pub bold: bool,
 }
 
 /// Pieces of text side by side.
 pub type Line = Vec<Span>;
 
-/// A piece of text.
+/// Normal text.
 pub fn span(text: impl Into<String>, tone: Tone) -> Span {
     Span { text: text.into(), tone, bold: false }
 }
 
-/// One that stands out.
+/// Bold text.
 pub fn bold(text: impl Into<String>, tone: Tone) -> Span {
     Span { text: text.into(), tone, bold: true }
 }
 
-/// A column of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column {
-    /// Its head.
     pub title: &'static str,
-    /// Cells it needs at least.
+    /// Minimum width in cells.
     pub least: usize,
-    /// Cells it takes at most when there is room.
+    /// Maximum width in cells.
     pub most: usize,
-    /// The highest rank is dropped first when there is no room; 0 never is.
+    /// When room is short, the column with the highest rank is dropped first. Rank 0 is never dropped.
     pub rank: u8,
     /// Right-aligned.
     pub right: bool,
 }
 
-/// A row of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TableRow {
-    /// One for each column.
+    /// One cell for each column.
     pub cells: Vec<Span>,
-    /// A row that belongs to the one above.
+    /// The row belongs to the row above.
     pub nested: bool,
 }
 
 /// A table, cut to about the rows that fit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
-    /// Its columns.
     pub columns: Vec<Column>,
-    /// Its rows.
     pub rows: Vec<TableRow>,
-    /// Index of the picked one.
+    /// Index of the picked row.
     pub selected: Option<usize>,
-    /// Rows that are not in `rows`, before and after them.
+    /// The number of rows that are not in `rows`, before and after them.
     pub hidden: (usize, usize),
 }
 
-/// A line of parts that are dropped by rank where there is no room.
+/// A line of parts. Parts are dropped by rank when room is short.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bar {
-    /// From the left, with ranks.
+    /// Parts from the left edge, with ranks.
     pub left: Vec<(u8, Line)>,
-    /// From the right edge, with ranks.
+    /// Parts from the right edge, with ranks.
     pub right: Vec<(u8, Line)>,
 }
 
@@ -124,23 +116,19 @@ pub enum Body {
     Group(Box<GroupView>),
 }
 
-/// The whole screen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Screen {
-    /// Top line.
     pub header: Bar,
-    /// Middle.
     pub body: Body,
-    /// Bottom line.
     pub footer: Bar,
-    /// What lies over it.
+    /// The box over the screen.
     pub overlay: Option<OverlayView>,
-    /// The data is old: everything but the header is dimmed.
+    /// The data is old: everything except the header is dimmed.
     pub stale: bool,
 }
 
 impl Screen {
-    /// Computes the screen. `clock` is the time of day as people here read it.
+    /// Computes the screen. `clock` is the local time of day.
     pub fn of(app: &App, now: Now, clock: &str) -> Self {
         let shown_at = app.shown_at(now);
         let body = match &app.place {
@@ -165,12 +153,12 @@ pub fn most_scroll(app: &App, now: Now) -> usize {
     overlay::view(app, app.shown_at(now)).map_or(0, |view| view.most_scroll())
 }
 
-/// The finding picked on the group screen: the group's first, then the stream's.
+/// The picked finding on the group screen. The group's findings come before the stream's.
 pub fn finding_at(app: &App) -> Option<&Finding> {
     app.group()?.findings().nth(app.finding)
 }
 
-/// How old a pending entry looks.
+/// The tone of a pending entry, by its idle time.
 pub fn heat(idle_ms: i64) -> Tone {
     Tone::Heat(match idle_ms {
         ..10_000 => 0,
@@ -180,10 +168,10 @@ pub fn heat(idle_ms: i64) -> Tone {
     })
 }
 
-/// Eight levels of a bar, and a baseline for nothing.
+/// Eight levels of a bar; the lowest stands for zero.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Values as a row of bars, the largest at full height; a gap where there is none.
+/// A row of bars, with the largest value at full height. `None` becomes a gap.
 pub fn spark(values: &[Option<i64>]) -> String {
     let most = values.iter().flatten().copied().max().unwrap_or(0).max(1);
     values
@@ -191,7 +179,7 @@ pub fn spark(values: &[Option<i64>]) -> String {
         .map(|value| match value {
             None => ' ',
             Some(value) if *value <= 0 => BARS[0],
-            // in 128 bits: other servers send counts up to the end of 64
+            // in 128 bits: other servers send counts up to the maximum of 64 bits
             Some(value) => {
                 let (value, most) = (i128::from(*value), i128::from(most));
                 BARS[((value * 7 + most - 1) / most).clamp(1, 7) as usize]
@@ -200,7 +188,7 @@ pub fn spark(values: &[Option<i64>]) -> String {
         .collect()
 }
 
-/// Rows around the picked one that may fit, and how many are left out before and after.
+/// The rows around the picked one that may fit, and how many are left out before and after.
 fn around<T>(rows: Vec<T>, selected: usize, most: usize) -> (Vec<T>, usize, (usize, usize)) {
     let total = rows.len();
     let start = selected.saturating_sub(most).min(total.saturating_sub(2 * most));

@@ -1,4 +1,4 @@
-//! What lies over the screen: help, events, an entry, a finding.
+//! The boxes over the screen: help, events, an entry, a finding.
 
 use super::{Line, Span, Tone, bold, consumers::deliveries, finding_at, heat, span, words::level_tone};
 use crate::{
@@ -21,24 +21,23 @@ use unicode_width::UnicodeWidthChar;
 /// A box of lines.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OverlayView {
-    /// Its title.
     pub title: String,
-    /// Its lines, wrapped.
+    /// The lines, already wrapped.
     pub lines: Vec<Line>,
-    /// Lines scrolled past.
+    /// How many lines are scrolled away.
     pub scroll: usize,
-    /// Columns and rows of the box, frame included.
+    /// Columns and rows of the box, including the frame.
     pub size: (u16, u16),
 }
 
 impl OverlayView {
-    /// How far it can be scrolled.
+    /// How far the box can be scrolled.
     pub fn most_scroll(&self) -> usize {
         self.lines.len().saturating_sub(usize::from(self.size.1).saturating_sub(2))
     }
 }
 
-/// A value longer than this is cut on the screen, in bytes.
+/// A longer value, in bytes, is cut on the screen.
 const VALUE_BYTES: usize = 16 * 1024;
 
 pub fn view(app: &App, now: Now) -> Option<OverlayView> {
@@ -51,9 +50,9 @@ pub fn view(app: &App, now: Now) -> Option<OverlayView> {
     Some(boxed(app, title, &lines, app.scroll))
 }
 
-/// A box that fits its lines as far as the screen allows, the lines wrapped.
+/// A box with wrapped lines, as large as the lines need and the screen allows.
 pub fn boxed(app: &App, title: String, lines: &[Line], scroll: usize) -> OverlayView {
-    // header and footer stay; a column at each side shows that there is something below
+    // header and footer stay visible, and a free column at each side shows that there is something below
     let (columns, rows) = (app.size.0.saturating_sub(2).max(1), app.size.1.saturating_sub(2).max(1));
     let longest = lines.iter().map(line_width).max().unwrap_or(0);
     let wide = u16::try_from(longest).unwrap_or(columns).saturating_add(4).clamp(40.min(columns), columns);
@@ -68,8 +67,8 @@ fn line_width(line: &Line) -> usize {
     line.iter().map(|span| width(&span.text)).sum()
 }
 
-/// The line in pieces of at most `cells` cells, broken at blanks where there are any. What follows stands below the text,
-/// not below the label or the blanks in front of it.
+/// Wraps a line to pieces of at most `cells` cells, at blanks where possible. Later pieces are indented to the first letter of the text,
+/// after its label or blanks.
 fn wrapped(line: &Line, cells: usize) -> Vec<Line> {
     if line_width(line) <= cells {
         return vec![line.clone()];
@@ -95,7 +94,7 @@ fn wrapped(line: &Line, cells: usize) -> Vec<Line> {
         let fits = room.count().max(1);
         let mut end = at + fits;
         if end < letters.len() && letters[end].0 != ' ' {
-            // the first blanks of a line are its indent: a break there would break for ever
+            // the leading blanks are the indent: a break inside them would make no progress
             let text = letters[at..end].iter().position(|(c, _)| *c != ' ').unwrap_or(0);
             let from = at + text.max(if lines.is_empty() { indent } else { 0 });
             end =
@@ -122,7 +121,7 @@ fn wrapped(line: &Line, cells: usize) -> Vec<Line> {
 }
 
 fn help(app: &App) -> Vec<Line> {
-    // the keys of the place below the box, not those of the box
+    // the keys of the place below the box, not of the box itself
     let below = App { overlay: None, ..app.clone() };
     let mut lines: Vec<Line> = BINDINGS
         .iter()
@@ -142,7 +141,7 @@ fn help(app: &App) -> Vec<Line> {
     lines
 }
 
-/// What pelwatch saw change and what was done, the newest first, then what the journal has of earlier sessions.
+/// The changes that pelwatch saw and the actions, newest first, then the journal of earlier sessions.
 fn events(app: &App) -> Vec<Line> {
     let store = &app.shown().store;
     let time = |wall_ms: i64| format!("{} UTC  ", rfc3339(wall_ms).get(11..19).unwrap_or_default());
@@ -282,7 +281,7 @@ fn payload_lines(payload: Option<&EntryPayload>) -> Vec<Line> {
     lines
 }
 
-/// A value for reading: JSON objects and lists indented, text line by line, anything else as hex with the text beside it.
+/// A value for reading: JSON objects and lists indented, text line by line, everything else as hex with the text beside it.
 fn value_lines(value: &[u8]) -> Vec<String> {
     let bytes = &value[..value.len().min(VALUE_BYTES)];
     let json = value.len() <= VALUE_BYTES && matches!(value.first(), Some(b'{' | b'['));
@@ -305,8 +304,8 @@ fn value_lines(value: &[u8]) -> Vec<String> {
         .collect()
 }
 
-/// Valid JSON with one item a line. The text itself is kept: parsing and printing would change large numbers, repeated
-/// names and the order of fields.
+/// Valid JSON with one item a line. The text itself stays: parsing and printing would change large numbers, repeated names and the order
+/// of fields.
 fn indented(json: &[u8]) -> Vec<String> {
     let (mut lines, mut line, mut depth) = (Vec::new(), Vec::new(), 0_usize);
     let (mut in_string, mut escaped) = (false, false);

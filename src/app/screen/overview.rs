@@ -1,4 +1,4 @@
-//! All streams and groups, the worst first, and what is wrong with the picked one.
+//! All streams and groups, worst first, and the findings of the picked row.
 
 use super::{
     Column, Line, Span, SymptomItem, Table, TableRow, Tone, around, bold, rate, span, spark, symptoms,
@@ -15,22 +15,20 @@ use crate::{
     },
 };
 
-/// The overview.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OverviewView {
     /// Title at the left.
     pub title: Line,
     /// The most important number.
     pub number: Line,
-    /// The rows.
     pub table: Table,
-    /// In place of rows, when there are none.
+    /// Shown in place of rows when there are none.
     pub empty: Vec<Line>,
     /// Name of the picked row.
     pub picked: Line,
-    /// What is wrong with it, or that nothing is.
+    /// Findings of the picked row, or a line that there are none.
     pub items: Vec<SymptomItem>,
-    /// A quiet word below.
+    /// A dim note below.
     pub note: String,
 }
 
@@ -105,7 +103,7 @@ fn why_empty(app: &App) -> Vec<Line> {
         ];
     }
     if store.discovery.complete {
-        // an empty screen after a loss must not look like a quiet one
+        // after a loss, an empty screen must not look like a quiet one
         if let Some(event) = store.events.back() {
             return vec![
                 line("There is no stream in this database any more."),
@@ -148,14 +146,14 @@ fn table_row(app: &App, row: &Row, now: Now) -> TableRow {
         cells.resize(COLUMNS.len(), Span::default());
         return TableRow { cells, nested: false };
     };
-    // ages stand still with the numbers beside them
+    // with old numbers, ages stand still too
     let old = is_old(row.stream) || app.shown().store.is_late(row.stream, app.kept_interval_ms);
     let now = if old { Now { mono: group.at, ..now } } else { now };
     let rates = group.rates();
-    // what is wrong with the stream as a whole is wrong for each of its groups
+    // a finding of the whole stream counts for each of its groups
     let of_stream = row.of_stream().iter().filter(|finding| finding.level > Level::Info);
     let findings = || row.judgement().into_iter().flat_map(|judgement| &judgement.findings).chain(of_stream.clone());
-    // the first of the worst
+    // the first of the worst findings
     let finding = findings().reduce(|worst, next| if next.level > worst.level { next } else { worst });
     let tone = |level: Level| level_tone(level);
     cells.push(name(group.name().shown()));
@@ -226,12 +224,12 @@ fn drain_cell(group: &GroupState) -> Span {
     }
 }
 
-/// What an administrator may type so that everything can be seen and nothing written.
+/// The command that an administrator can type to allow reading everything and writing nothing.
 fn acl_line(keys: &str) -> String {
     format!("ACL SETUSER NAME '~{keys}' +@read +@connection +info +time +multi +exec")
 }
 
-/// Why there is nothing to judge, in a sentence; the server's own words where it gave any.
+/// Why there is no group to judge, in a sentence. Uses the server's own words if it gave any.
 fn why_no_group(stream: &StreamState) -> String {
     let server = |fault: &Fault| match fault {
         Fault::Denied(text) | Fault::Other(text) => format!("the server says: {text}"),

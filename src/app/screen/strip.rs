@@ -48,13 +48,13 @@ pub fn lines(app: &App, stream: &StreamState, group: &GroupState, now: Now) -> V
         Zoom::Stream => whole(stream, facts, &look),
     };
     lines.truncate(2);
-    // the whole stream is a bar already, of other things
+    // the zoom of the whole stream is already a bar, with other contents
     lines.push(if app.zoom == Zoom::Stream { Line::new() } else { proportions(stream, facts, group, room) });
     lines.push(counts(stream, facts, group));
     lines
 }
 
-/// Retained entries by state, as a bar: what is behind the cursor and done, what is pending, what is still to come.
+/// The retained entries by state, as a bar: acknowledged, pending, then the entries still to be read.
 fn proportions(stream: &StreamState, facts: &StreamFacts, group: &GroupState, room: usize) -> Line {
     let room = room.saturating_sub(1).max(4) as i64;
     let (Some(waiting), Some(held), true) = (group.lag.value, group.facts.pending.value(), facts.length > 0) else {
@@ -64,7 +64,7 @@ fn proportions(stream: &StreamState, facts: &StreamFacts, group: &GroupState, ro
     let pending =
         held_behind(stream, group).map_or(held, |(there, unsure)| there + unsure).clamp(0, facts.length - waiting);
     let acked = facts.length - waiting - pending;
-    // whatever there is shows: a single entry of a million still gets a cell
+    // every state that occurs shows: one entry in a million still gets a cell
     let cells =
         |n: i64| if n == 0 { 0 } else { (i128::from(n) * i128::from(room) / i128::from(facts.length)).max(1) as i64 };
     let (pending_cells, new_cells) = (cells(pending), cells(waiting));
@@ -107,7 +107,7 @@ fn tone(cell: &Cell, look: &Look) -> Tone {
     }
 }
 
-/// The part of the cells to show: around the picked one, or with the cursor at three fifths.
+/// The cells to show: around the picked entry, or with the cursor at three fifths.
 fn window<'a>(cells: &'a [Cell], look: &Look, count: usize) -> &'a [Cell] {
     let at = match look.picked {
         Some(id) => cells.partition_point(|cell| cell.id < id),
@@ -117,7 +117,7 @@ fn window<'a>(cells: &'a [Cell], look: &Look, count: usize) -> &'a [Cell] {
     &cells[start..cells.len().min(start + count)]
 }
 
-/// Digits that all ids share are said once, at the first.
+/// How many leading digits all ids share. Only the first id shows them.
 fn shared_digits(ids: &[String]) -> usize {
     let (Some(first), true) = (ids.first(), ids.len() > 1) else { return 0 };
     let shared = ids
@@ -181,7 +181,7 @@ fn entries(cells: &[Cell], look: &Look) -> Vec<Line> {
     vec![ids_line, with_cursor(owners_line, &cursor_line(cursor, cursor_at, look.room), cursor_at, look.room)]
 }
 
-/// The cursor's label goes beside the owners where that side of the line is free: new entries have none.
+/// Puts the cursor's label beside the owners if that side of the line is free. New entries have no owners.
 fn with_cursor(owners: Line, label: &Line, at: usize, room: usize) -> Line {
     let text: String = label.iter().map(|span| span.text.as_str()).collect();
     let right = text.trim_start().starts_with('▲');
@@ -209,7 +209,7 @@ fn with_cursor(owners: Line, label: &Line, at: usize, room: usize) -> Line {
     owners
 }
 
-/// The picked entry keeps its width: its last blank becomes the mark.
+/// Marks the picked entry without changing its width: the mark replaces its last blank.
 fn mark_picked(text: &str) -> String {
     let trimmed = text.trim_end();
     pad(&format!("{trimmed}◂"), width(text), false)
@@ -225,7 +225,7 @@ fn cursor_line(cursor: EntryId, at: usize, room: usize) -> Line {
     }
 }
 
-/// Zoom 2: one cell an entry.
+/// Zoom 2: one cell for each entry.
 fn one_by_one(cells: &[Cell], look: &Look) -> Vec<Line> {
     let shown = window(cells, look, look.room.saturating_sub(2));
     let cursor = look.group.facts.cursor;
@@ -288,7 +288,7 @@ fn whole(stream: &StreamState, facts: &StreamFacts, look: &Look) -> Vec<Line> {
     vec![line, vec![span(names, Tone::Accent)]]
 }
 
-/// Where an id lies between two others, by its first half, or by the second where the first is the same.
+/// Where an id lies between two others, as a share. It compares the first halves of the ids, or the second halves if the first are equal.
 fn share(first: EntryId, last: EntryId, id: EntryId) -> f64 {
     let id = id.clamp(first, last);
     let part =
@@ -296,8 +296,8 @@ fn share(first: EntryId, last: EntryId, id: EntryId) -> f64 {
     if first.ms == last.ms { part(first.seq, last.seq, id.seq) } else { part(first.ms, last.ms, id.ms) }
 }
 
-/// Pending entries behind the cursor: those that are in the stream, and those of which that is not known. Those without
-/// payload and those ahead of the cursor are neither. `None` where the PEL is known in part only.
+/// Counts the pending entries behind the cursor: those that are in the stream, and those for which that is unknown. Entries without
+/// payload and entries ahead of the cursor are in neither count. `None` if only a part of the PEL is known.
 fn held_behind(stream: &StreamState, group: &GroupState) -> Option<(i64, i64)> {
     let behind = group.pel.rows.iter().filter(|row| row.id <= group.facts.cursor);
     let fates: Vec<Option<bool>> = behind.map(|row| stream.has_entry(row.id)).collect();
@@ -305,15 +305,15 @@ fn held_behind(stream: &StreamState, group: &GroupState) -> Option<(i64, i64)> {
     group.pel.complete.then(|| (count(Some(true)), count(None)))
 }
 
-/// `6 retained of 6 added   acked 2   pending 2   new 2`: what is known exactly, the rest with a sign.
+/// `6 retained of 6 added   acked 2   pending 2   new 2`. A sign marks every number that is not exact.
 fn counts(stream: &StreamState, facts: &StreamFacts, group: &GroupState) -> Line {
     let of = facts.entries_added.value().map_or(String::new(), |added| format!(" of {added} added"));
     let mut line = vec![span(format!("{} retained{of}", facts.length), Tone::Dim)];
-    // what is lost matters more than what is done, so it is the last to be cut
+    // lost entries matter more than acknowledged ones, so that part is cut last
     if let Some(lost) = group.lost {
         line.push(span(format!("   ✗ {lost} lost unread"), Tone::Critical));
     }
-    // acked = retained and behind the cursor and not pending: exact only when lag and PEL are
+    // acked = retained, behind the cursor and not pending: exact only if both lag and PEL are
     if let (Some(lag), Some((there, unsure))) = (group.lag.exact(), held_behind(stream, group)) {
         let acked = (facts.length - lag - there - unsure).max(0);
         let least = if unsure > 0 { "≥" } else { "" };

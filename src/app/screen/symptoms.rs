@@ -9,29 +9,24 @@ use crate::core::{
     watch::JudgedGroup,
 };
 
-/// One finding.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SymptomItem {
-    /// Its sign.
     pub mark: Span,
-    /// Its id.
     pub id: Span,
     /// The sentence.
     pub text: String,
     /// The first command to run.
     pub check: String,
-    /// Whether it is picked.
     pub selected: bool,
 }
 
-/// The pane.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SymptomsView {
-    /// Its most important number.
+    /// The most important number.
     pub number: Line,
     /// The findings, worst first.
     pub items: Vec<SymptomItem>,
-    /// What is quiet and what cannot tell so far.
+    /// Which checks are quiet, and which cannot tell yet.
     pub note: String,
 }
 
@@ -45,8 +40,8 @@ pub fn item(finding: &Finding, selected: bool) -> SymptomItem {
     }
 }
 
-/// What is quiet, and what cannot tell: for lack of data, or of what the server refuses. Quiet checks are not named or counted:
-/// there are many, and nothing is to be done about them.
+/// Which checks are quiet, and which cannot tell: for lack of data, or because the server refuses a command. Quiet checks are neither
+/// named nor counted: there are many, and they need no action.
 pub fn note(judgement: &Judgement, refused: Option<&str>) -> String {
     let mut parts = Vec::new();
     if !judgement.quiet.is_empty() {

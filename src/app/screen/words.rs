@@ -9,12 +9,12 @@ use crate::core::{
     time::{Now, age},
 };
 
-/// Whether the numbers of this stream's groups are those of an earlier moment: the server answers something else now.
+/// Whether the numbers of this stream's groups are old: the server's latest reply is an error.
 pub fn is_old(stream: &StreamState) -> bool {
     !stream.is_ok() || stream.groups_fault.is_some()
 }
 
-/// Why numbers of a group are old or lacking, in words.
+/// Why numbers of a group are old or missing, in words.
 pub fn fault_words(stream: &StreamState, group: &GroupState) -> Option<String> {
     let said = |command: &str, fault: &Fault| format!("{command}: {}", fault.words());
     match (&stream.state, &stream.groups_fault, stream.facts.fault()) {
@@ -48,7 +48,7 @@ pub fn level_tone(level: Level) -> Tone {
     }
 }
 
-/// Lag with its kind and where it is going: `478 ↑`, `≥1000 →`, `?`.
+/// Lag with its kind and trend: `478 ↑`, `≥1000 →`, `?`.
 pub fn lag_cell(group: &GroupState) -> Span {
     let lags: Vec<i64> = group.history.window(20_000).filter_map(|point| point.lag).collect();
     let arrow = match (lags.first(), lags.last()) {
@@ -64,14 +64,14 @@ pub fn lag_cell(group: &GroupState) -> Span {
     span(format!("{}{arrow}", group.lag.text()), tone)
 }
 
-/// A count of the server, or `?` where it cannot be true.
+/// A count of the server, or `?` if it is impossible.
 pub fn count_words(count: Option<i64>) -> String {
     count.map_or("?".to_owned(), |n| n.to_string())
 }
 
-/// The longest idle time of a pending entry; `≥` in front when only a part of the PEL is known.
+/// The longest idle time of a pending entry, with `≥` in front if only a part of the PEL is known.
 pub fn oldest_cell(group: &GroupState, now: Now) -> Span {
-    // rows older than the count beside them may be acknowledged by now: a past value, so it stands still and is dim
+    // the rows are older than the pending count: some may be acknowledged by now, so the age stands still and is dim
     if group.pel.at < group.at {
         return match group.oldest_idle(group.pel.at).value() {
             Some(ms) => span(format!("({})", age(ms)), Tone::Dim),

@@ -1,5 +1,6 @@
-//! All nodes of a cluster as one source: each stream is asked of the node that serves its slot, all nodes at once, and none is waited
-//! for longer than a tick can bear. Redirections are followed, in bounds; a node that is gone is tried again for ever.
+//! All nodes of a cluster as one source. Each stream is asked of the node that serves its slot, all nodes at the same time. A slow node
+//! must not hold up a tick: it is waited for only briefly, and its late answer is used in the next tick. Redirections are followed up to
+//! a limit. A lost node is retried forever.
 
 mod node;
 mod round;
@@ -31,13 +32,13 @@ use std::{
 
 pub(super) use slots::Place as NodePlace;
 
-/// A stream is sent from node to node so many times at most.
+/// A stream is redirected at most this many times in one tick.
 pub(super) const REDIRECTIONS: usize = 5;
-/// Who serves which slot is asked again after so long, in milliseconds, without any cause;
+/// The slot map is read again after this time in ms, even without a cause.
 const REFRESH_MS: u64 = 30_000;
-/// and after so long while a node is missing, which another may take the place of.
+/// While a node is unreachable the map is read again after this time in ms, because another node may have taken over its slots.
 const REFRESH_IN_TROUBLE_MS: u64 = 1000;
-/// Somebody waits for an entry.
+/// How long a request for one entry may take: a person is waiting for it.
 const ENTRY_PATIENCE: Duration = Duration::from_secs(1);
 
 /// The nodes of a cluster that serve slots.
@@ -45,26 +46,23 @@ const ENTRY_PATIENCE: Duration = Duration::from_secs(1);
 pub struct Cluster {
     seed: Target,
     clock: Clock,
-    /// A reading for a script waits longer for an answer than a tick of the screen.
+    /// Wait longer for each node: a script needs a complete reading, a tick of the screen does not.
     patient: bool,
     nodes: BTreeMap<String, Node>,
     slots: SlotMap,
-    /// The cluster named its nodes itself.
+    /// The slot map is the cluster's own. False where CLUSTER SLOTS is forbidden and the map is a guess.
     all_known: bool,
     refreshed: Mono,
-    /// Something showed that the map is old.
+    /// A redirection or a failed node shows that the slot map is outdated.
     outdated: bool,
     turn: usize,
     scan: Scan,
-    /// What finding the nodes cost; goes on the first sample's bill.
+    /// The cost of finding the nodes, added to the first sample's cost.
     owed: Cost,
 }
 
 impl Cluster {
-    /// A cluster, seen from one of its nodes; the link itself when the server is no cluster.
-    ///
-    /// # Errors
-    /// When the server is lost.
+    /// Opens the cluster through one of its nodes. Gives the link back when the server is not in a cluster.
     pub async fn open(mut link: Link, seed: &Target, clock: Clock) -> Result<Result<Self, Box<Link>>, LinkFault> {
         let (replies, mut owed) = link.send(&[commands::plain("CLUSTER SLOTS")]).await?;
         let reply = replies.first().unwrap_or(&Value::Nil);
@@ -92,7 +90,7 @@ impl Cluster {
         };
         cluster.reconcile();
         if cluster.nodes.is_empty() || !all_known {
-            // nobody serves anything so far, or nobody may say: the one that is known leads on
+            // no node serves a slot yet, or the map is only a guess: keep the node that is known
             let node = Node::new(here.name(), seed.clone(), None, clock);
             cluster.nodes.insert(here.name(), node);
         }
@@ -102,7 +100,6 @@ impl Cluster {
         Ok(Ok(cluster))
     }
 
-    /// The same, waiting longer for each node.
     pub fn patient(self) -> Self {
         Self { patient: true, ..self }
     }
@@ -115,7 +112,7 @@ impl Cluster {
         self.nodes.entry(name.clone()).or_insert_with(|| Node::new(name, target, by_ip, clock))
     }
 
-    /// Nodes that serve slots are watched, others no more.
+    /// Watches the nodes that serve slots and drops all others.
     fn reconcile(&mut self) {
         let places: Vec<Place> = self.slots.places().into_iter().cloned().collect();
         for place in &places {
@@ -135,7 +132,7 @@ impl Cluster {
         if !due || !self.all_known {
             return;
         }
-        // one of those that are well; when none is, each that is tried again
+        // ask one healthy idle node, in turn; if there is none, ask every node (the unreachable ones only when their retry is due)
         let well = |node: &&Node| !node.is_in_trouble() && node.is_free(false);
         let names: Vec<String> = self.nodes.values().filter(well).map(|node| node.name.clone()).collect();
         self.turn += 1;
@@ -148,7 +145,7 @@ impl Cluster {
         }
     }
 
-    /// Starts those jobs whose node can be asked, and tells which.
+    /// Starts the jobs of the nodes that can be asked now, and returns the names of those nodes.
     fn start(&mut self, jobs: Jobs, paced: bool, round: &mut Round) -> Vec<String> {
         let mut started = Vec::new();
         for (name, job) in jobs {
@@ -158,7 +155,8 @@ impl Cluster {
                 started.push(name);
                 continue;
             }
-            // the slot's owner has them no more, and is well: it explains nothing
+            // the stream's slot is migrating to this node, and the slot's owner is healthy: `explain` would look at the owner and find no
+            // reason, so it must be given here
             let words = node.words(self.clock, true).unwrap_or(format!("node {name} does not answer"));
             for stream in &job.asking {
                 round.away(&stream.key, Some((&name, self.clock.mono())), words.clone());
@@ -167,7 +165,7 @@ impl Cluster {
         started
     }
 
-    /// Takes in what a node said. What it sent elsewhere is in the jobs that come back.
+    /// Takes in one node's answer. Returns the jobs for the streams that it redirected.
     fn take(&mut self, name: &str, done: Done, round: &mut Round, late: bool) -> Jobs {
         let mut jobs = Jobs::new();
         let Some(node) = self.nodes.get_mut(name) else { return jobs };
@@ -216,7 +214,7 @@ impl Cluster {
         }
     }
 
-    /// Waits for all that were started, at once: one's patience runs while another's answer is waited for.
+    /// Waits for all started nodes together: each node's patience counts from the same start, not from the end of the previous wait.
     async fn gather(&mut self, started: &[String], round: &mut Round<'_>) -> Jobs {
         let begin = tokio::time::Instant::now();
         let mut again = Jobs::new();
@@ -233,7 +231,7 @@ impl Cluster {
         again
     }
 
-    /// Says of every stream that has no answer why, unless its node is only a little late.
+    /// Gives a reason for every stream without an answer. A stream gets none while its node is only slightly late.
     fn explain(&self, round: &mut Round) {
         for key in round.unsettled() {
             let slot = slots::slot(key.bytes());
@@ -252,7 +250,7 @@ impl Cluster {
         ClusterFacts { nodes: nodes.collect(), all_known: self.all_known, all_searched: self.scan.whole }
     }
 
-    /// While versions differ, the one whose numbers can be believed least speaks for all.
+    /// While the nodes' versions differ, reports the server with the least trustworthy numbers.
     fn server(&self) -> Option<ServerFacts> {
         let trust = |facts: &&ServerFacts| match facts.lag_family() {
             LagFamily::Unknown => 0,
@@ -265,7 +263,8 @@ impl Cluster {
     }
 }
 
-/// The map where CLUSTER is forbidden: a thousand reads of keys that are not there, in one round trip and once, and where they are sent.
+/// Guesses the slot map where CLUSTER is forbidden. It reads about a thousand keys that do not exist, once and in one round trip; the
+/// redirections show which node serves each key's slot.
 async fn guess(link: &mut Link, here: &Place, owed: &mut Cost) -> Result<SlotMap, LinkFault> {
     let probes: Vec<_> = slots::probes().into_iter().map(|key| commands::xinfo_groups(&Name::new(key))).collect();
     let (replies, cost) = link.send(&probes).await?;
@@ -299,7 +298,7 @@ impl Source for Cluster {
         for _ in 0..=REDIRECTIONS {
             let started = self.start(std::mem::take(&mut jobs), paced, &mut round);
             jobs = self.gather(&started, &mut round).await;
-            // a redirection is followed at once
+            // follow a redirection at once
             paced = false;
             if jobs.is_empty() {
                 break;

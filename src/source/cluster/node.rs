@@ -1,4 +1,4 @@
-//! One node of the cluster: its link, what it is asked, and how it has been doing.
+//! One node of the cluster: its link, its current job, and how well it answers.
 
 use crate::{
     clock::Clock,
@@ -21,30 +21,28 @@ use tokio::{
 
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
-/// A node is asked at most this share of the time, as a single server is.
+/// A node may be busy with polls for at most a tenth of the time, like a single server.
 const SHARE: u32 = 10;
-/// And paused for no longer than this.
+/// A slow node is paused for at most this long.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-/// A node that has said nothing for so long, in milliseconds, is said not to answer.
+/// A node that has not answered for this long, in ms, is reported as unreachable.
 const SILENT_MS: u64 = 2500;
 
-/// What a node is asked at once.
+/// One round of questions to a node.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Job {
     pub(super) request: Request,
-    /// Streams of slots on their way to this node.
+    /// Streams with a slot that is migrating to this node.
     pub(super) asking: Vec<StreamRequest>,
-    /// Who serves which slot.
+    /// Whether to read the slot map.
     pub(super) topology: bool,
-    /// An entry somebody wants to read, and whether its slot is on the way here.
+    /// An entry that a person wants to read, and whether its slot is migrating to this node.
     pub(super) entry: Option<(Name, EntryId, bool)>,
-    /// A step of a census.
     pub(super) census: Option<(Name, Name, Step)>,
-    /// The pass of discovery that the request's scan belongs to.
+    /// The pass of the key scan that the request's scan belongs to.
     pub(super) pass: u64,
 }
 
-/// What it said.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
     pub(super) sample: Sample,
@@ -55,7 +53,7 @@ pub(super) struct Answer {
     pub(super) pass: u64,
 }
 
-/// A job that came to its end, with the link if it still holds.
+/// A finished job. The link is missing if the connection broke.
 #[derive(Debug)]
 pub(super) struct Done {
     link: Option<Box<Link>>,
@@ -70,7 +68,7 @@ enum State {
     Busy(Task),
 }
 
-/// A running job; it ends with the node.
+/// A running job. It is aborted when the node is dropped.
 #[derive(Debug)]
 struct Task(JoinHandle<Done>);
 
@@ -88,19 +86,18 @@ struct Trouble {
     retry_at: Instant,
 }
 
-/// A node.
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) name: String,
     pub(super) server: Option<ServerFacts>,
     target: Target,
-    /// The same node by its address, where its name is not known here.
+    /// The same node by its IP address, in case its host name cannot be resolved here.
     by_ip: Option<Target>,
     state: State,
     born: Now,
     heard: Option<Now>,
     trouble: Option<Trouble>,
-    /// It did not answer within the patience the last time: it is not waited for until it does.
+    /// The last answer exceeded the patience. Until the node answers, a tick does not wait for it.
     late: bool,
     earliest: Instant,
 }
@@ -133,7 +130,7 @@ impl Node {
         self.trouble.is_some()
     }
 
-    /// Whether it is let be for a while, because its last answer took long.
+    /// Whether the node rests because its last answer took long.
     pub(super) fn is_paused(&self) -> bool {
         matches!(self.state, State::Idle(_)) && self.trouble.is_none() && Instant::now() < self.earliest
     }
@@ -144,7 +141,7 @@ impl Node {
         matches!(self.state, State::Idle(_)) && due && !(paced && self.is_paused())
     }
 
-    /// How long its answer is waited for.
+    /// How long to wait for its answer.
     pub(super) fn patience(&self, patient: bool) -> Duration {
         match (self.late || self.trouble.is_some(), self.heard, patient) {
             (true, ..) => Duration::ZERO,
@@ -154,14 +151,14 @@ impl Node {
         }
     }
 
-    /// Asks in the background, so that nothing but time is lost when the answer is late.
+    /// Runs the job in a background task: an answer after the patience is late, but not lost.
     pub(super) fn start(&mut self, job: Job, clock: Clock) {
         let State::Idle(link) = &mut self.state else { return };
         let work = work(link.take(), self.target.clone(), self.by_ip.clone(), clock, job);
         self.state = State::Busy(Task(tokio::spawn(work)));
     }
 
-    /// The answer, if it comes within this time.
+    /// The answer, if it arrives within this time.
     pub(super) async fn wait(&mut self, patience: Duration) -> Option<Done> {
         let State::Busy(task) = &mut self.state else { return None };
         if let Ok(joined) = timeout(patience, &mut task.0).await {
@@ -172,7 +169,7 @@ impl Node {
         }
     }
 
-    /// A late answer, if it has come.
+    /// A late answer, if it has arrived by now.
     pub(super) async fn harvest(&mut self) -> Option<Done> {
         match &mut self.state {
             State::Busy(task) if task.0.is_finished() => {
@@ -198,7 +195,7 @@ impl Node {
         }
     }
 
-    /// Remembers how it went.
+    /// Records how a job went, and when the node may be asked next.
     pub(super) fn note(&mut self, done: &Done, clock: Clock, patient: bool) {
         match &done.answer {
             Ok(_) => {
@@ -217,7 +214,7 @@ impl Node {
         }
     }
 
-    /// Why it is not heard, as a sentence; `None` while it is.
+    /// Why the node does not answer, as a sentence; `None` while it does.
     pub(super) fn words(&self, clock: Clock, at_once: bool) -> Option<String> {
         let (since, why) = if let Some(trouble) = &self.trouble {
             (trouble.since, trouble.why.as_str())
@@ -231,12 +228,12 @@ impl Node {
     }
 }
 
-/// How long a node that is well may take: a tick of the screen goes on without it, a reading for a script does not.
+/// How long a healthy node may take. A tick of the screen continues without a slower node; a reading for a script waits.
 fn usual_patience(patient: bool) -> Duration {
     Duration::from_millis(if patient { 2000 } else { 200 })
 }
 
-/// The reason without the name, which the sentence has already.
+/// The reason without the node's name, because the sentence already has it.
 fn short(fault: &LinkFault) -> String {
     match fault {
         LinkFault::NotReached { why, .. } | LinkFault::Refused { why, .. } | LinkFault::Broken { why, .. } => {
@@ -258,7 +255,7 @@ async fn work(link: Option<Box<Link>>, target: Target, by_ip: Option<Target>, cl
     match link {
         Err(fault) => Done { link: None, answer: Err(fault), started, took: started.elapsed() },
         Ok(mut link) => {
-            // connecting is no burden that would have to be rested from
+            // the time of connecting is no load on the server, so it earns no pause
             let started = Instant::now();
             let answer = ask(&mut link, &job).await;
             let link = answer.is_ok().then_some(link);
@@ -299,7 +296,7 @@ async fn ask(link: &mut Link, job: &Job) -> Result<Answer, LinkFault> {
     Ok(answer)
 }
 
-/// Streams of slots that are on their way to this node, which answers for them only after ASKING.
+/// Asks for streams with a slot that is migrating to this node. Until the migration ends the node answers for them only after ASKING.
 async fn asking(link: &mut Link, streams: &[StreamRequest]) -> Result<(Vec<StreamSample>, Cost), LinkFault> {
     let plans: Vec<_> = streams
         .iter()
@@ -320,7 +317,8 @@ async fn asking(link: &mut Link, streams: &[StreamRequest]) -> Result<(Vec<Strea
                 block::Block::Whole(values) => link.collect(stream, &steps, &values, true),
                 block::Block::Astray(values) => link.collect(stream, &steps, &values, false),
                 block::Block::Skewed(values) => {
-                    // MULTI used the ASKING up
+                    // MULTI was refused and used up the ASKING, so these replies are redirections; without MULTI each command gets its
+                    // own ASKING
                     link.ask_singly();
                     link.collect(stream, &steps, &values, false)
                 }
@@ -335,7 +333,7 @@ async fn asking(link: &mut Link, streams: &[StreamRequest]) -> Result<(Vec<Strea
     Ok((samples, cost))
 }
 
-/// A part is refused, so that the whole was: with the slot at rest it is asked for piece by piece.
+/// One command was refused, so EXEC ran none of them. When the slot has moved, the stream is asked command by command.
 fn unanswered(link: &mut Link, stream: &StreamRequest) -> StreamSample {
     let mut sample = link.collect(stream, &[], &[], false);
     let fault = Fault::Away(format!("the slot of {} is moving", visible(stream.key.bytes())));

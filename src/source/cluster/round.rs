@@ -12,23 +12,23 @@ use crate::core::{
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// Jobs by name of the node.
+/// Jobs by node name.
 pub(super) type Jobs = BTreeMap<String, Job>;
 
-/// One tick under way.
+/// One tick in progress.
 pub(super) struct Round<'a> {
     asked: HashMap<&'a Name, &'a StreamRequest>,
     settled: HashSet<Name>,
     streams: Vec<StreamSample>,
     cost: Cost,
     time: Option<(i64, Mono)>,
-    /// Names of connections to any node, and whether they were asked for.
+    /// The connection names from all nodes together; `None` if no node could list them. `with_clients` says whether they were requested.
     clients: Option<BTreeSet<Name>>,
     with_clients: bool,
     denied: BTreeSet<&'static str>,
 }
 
-/// Where a stream has to be asked again.
+/// A stream to ask again at another place.
 pub(super) struct Redirect {
     pub(super) key: Name,
     pub(super) slot: u16,
@@ -36,7 +36,7 @@ pub(super) struct Redirect {
     pub(super) once: bool,
 }
 
-/// Jobs for the owners of the slots; and the streams whose slot nobody serves.
+/// Groups the streams into jobs for the nodes that serve their slots. Also returns the streams with a slot that no node serves.
 pub(super) fn split<'a>(streams: &'a [StreamRequest], slots: &SlotMap) -> (Jobs, Vec<(&'a Name, u16)>) {
     let (mut jobs, mut unserved) = (Jobs::new(), Vec::new());
     for stream in streams {
@@ -49,7 +49,7 @@ pub(super) fn split<'a>(streams: &'a [StreamRequest], slots: &SlotMap) -> (Jobs,
     (jobs, unserved)
 }
 
-/// What keeps a sample from being one: the first redirection or refusal in any of its parts. A slot can move between two commands.
+/// The first redirection or refusal in any part of a sample. A slot can move between two commands, so one such part spoils the sample.
 fn astray(sample: &StreamSample) -> Option<&Fault> {
     let details = sample.details.iter().flat_map(|detail| {
         let consumers = detail.consumers.as_ref().and_then(|part| part.as_ref().err());
@@ -80,13 +80,13 @@ impl<'a> Round<'a> {
         self.asked.get(key).copied()
     }
 
-    /// The streams of which nothing came so far.
+    /// The streams without an answer so far.
     pub(super) fn unsettled(&self) -> Vec<&'a Name> {
         self.asked.keys().filter(|key| !self.settled.contains(**key)).copied().collect()
     }
 
-    /// Takes a node's answer in; what it sends elsewhere comes back. A late answer is one to an earlier request, so the stream may be
-    /// asked for still.
+    /// Takes in a node's answer and returns its redirections. A late answer belongs to an earlier request, so its streams still count as
+    /// unanswered.
     pub(super) fn take(&mut self, node: &str, host: &str, answer: Answer, late: bool) -> Vec<Redirect> {
         let Sample { at, time_ms, streams, client_names, denied, cost, .. } = answer.sample;
         self.cost.add(cost);
@@ -122,7 +122,7 @@ impl<'a> Round<'a> {
         redirects
     }
 
-    /// A stream that cannot be asked now.
+    /// Records that a stream cannot be read now.
     pub(super) fn away(&mut self, key: &Name, node: Option<(&str, Mono)>, words: String) {
         self.settled.insert(key.clone());
         self.streams.push(StreamSample {

@@ -1,4 +1,4 @@
-//! Discovery over all nodes: SCAN answers for one node only, so a pass is complete when every node's is.
+//! Finds keys on all nodes. SCAN covers only one node, so a pass is complete when every node's scan is.
 
 use super::{node::Node, round::Jobs};
 use crate::core::{
@@ -7,23 +7,23 @@ use crate::core::{
 };
 use std::collections::BTreeMap;
 
-/// A pass, and what came of those before.
+/// The current pass, and the results so far.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     pass: u64,
-    /// Nodes that are not done, with the cursor of each.
+    /// The nodes that are not finished, with the cursor of each.
     open: BTreeMap<String, String>,
-    /// A node could not take part in this pass.
+    /// A node was missing from this pass.
     missed: bool,
     /// Every node took part in the last complete pass.
     pub(super) whole: bool,
-    /// Found, and not told so far.
+    /// Keys that were found but not reported yet.
     found: Vec<Name>,
     fault: Option<Fault>,
 }
 
 impl Scan {
-    /// Puts the next steps on the jobs of the nodes that can be asked. A node that cannot be is left out of the pass.
+    /// Adds the next scan step to the jobs of all reachable nodes. An unreachable node is left out of the pass.
     pub(super) fn put<'a>(
         &mut self,
         request: &ScanRequest,
@@ -51,7 +51,7 @@ impl Scan {
         }
     }
 
-    /// Takes one node's step in.
+    /// Takes in the scan step of one node.
     pub(super) fn take(&mut self, node: &str, pass: u64, found: ScanSample) {
         self.found.extend(found.keys);
         if pass != self.pass {
@@ -72,12 +72,12 @@ impl Scan {
         }
     }
 
-    /// A node failed under way.
+    /// Drops a node from the pass after a failure.
     pub(super) fn lose(&mut self, node: &str) {
         self.missed |= self.open.remove(node).is_some();
     }
 
-    /// The step as a whole.
+    /// The result of this tick over all nodes.
     pub(super) fn step(&mut self) -> ScanSample {
         let keys = std::mem::take(&mut self.found);
         let fault = self.fault.take().filter(|fault| matches!(fault, Fault::Denied(_)) || keys.is_empty());

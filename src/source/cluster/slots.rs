@@ -1,15 +1,14 @@
-//! Hash slots: which one a key has, and which node serves it.
+//! Hash slots: which slot a key has, and which node serves it.
 
 use crate::{core::name::visible, source::decode};
 use redis::Value;
 use std::collections::BTreeSet;
 
-/// Slots of a cluster.
 const SLOTS: usize = 16_384;
-/// No node serves the slot.
+/// Marks a slot that no node serves.
 const NOBODY: u16 = u16::MAX;
 
-/// CRC16 as the cluster specification has it (XMODEM: polynomial 0x1021, start 0).
+/// CRC16 as in the cluster specification (XMODEM: polynomial 0x1021, start 0).
 fn crc16(bytes: &[u8]) -> u16 {
     bytes.iter().fold(0, |crc, byte| {
         (0..8).fold(
@@ -21,7 +20,8 @@ fn crc16(bytes: &[u8]) -> u16 {
     })
 }
 
-/// The part of a key that decides its slot: what stands between the first `{` and the next `}`, unless that is nothing.
+/// The part of a key that decides its slot: the text between the first `{` and the next `}`, or the whole key if that text is empty or
+/// missing.
 fn hash_tag(key: &[u8]) -> &[u8] {
     let Some(open) = key.iter().position(|b| *b == b'{') else { return key };
     let rest = &key[open + 1..];
@@ -31,15 +31,14 @@ fn hash_tag(key: &[u8]) -> &[u8] {
     }
 }
 
-/// The slot of a key.
 pub fn slot(key: &[u8]) -> u16 {
     crc16(hash_tag(key)) % SLOTS as u16
 }
 
-/// One slot in so many is asked about where the cluster may not be asked for its map.
+/// Where the cluster's map is forbidden, one slot in this many is probed.
 const PROBE: usize = 16;
 
-/// A key for every sixteenth slot, in order: asking for one tells by a redirection who serves its slot.
+/// One key for every sixteenth slot, in order. A read of such a key is redirected to the node that serves its slot.
 pub fn probes() -> Vec<String> {
     let mut keys = vec![String::new(); SLOTS / PROBE];
     let mut open = keys.len();
@@ -56,19 +55,18 @@ pub fn probes() -> Vec<String> {
     keys
 }
 
-/// Where a node is, as the cluster tells.
+/// The address of a node, as the cluster announces it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// Host name or address.
     pub host: String,
-    /// Port.
     pub port: u16,
-    /// Its address, where `host` is a name that may not be known here.
+    /// Its IP address, for use when the name in `host` cannot be resolved here.
     pub ip: Option<String>,
 }
 
 impl Place {
-    /// Reads `host:port` of a redirection; without a host it is that of the node that answered.
+    /// Reads the `host:port` of a redirection. A missing host means the host of the node that answered.
     pub fn parse(text: &str, answered: &str) -> Option<Self> {
         let (host, port) = text.rsplit_once(':')?;
         let host = if host.is_empty() || host == "?" { answered } else { host };
@@ -81,7 +79,7 @@ impl Place {
     }
 }
 
-/// Who serves which slot.
+/// Which node serves which slot.
 #[derive(Clone, Debug)]
 pub struct SlotMap {
     places: Vec<Place>,
@@ -95,7 +93,8 @@ impl Default for SlotMap {
 }
 
 impl SlotMap {
-    /// Reads CLUSTER SLOTS, which every version has: `[first, last, [host, port, id, …], replicas …]` each. `None` for any other form.
+    /// Reads CLUSTER SLOTS, which every version has. Each range is `[first, last, [host, port, id, …], replicas …]`; any other form gives
+    /// `None`.
     pub fn read(reply: &Value, answered: &str) -> Option<Self> {
         let Value::Array(ranges) = reply else { return None };
         let mut map = Self::default();
@@ -123,12 +122,12 @@ impl SlotMap {
         }) as u16
     }
 
-    /// Who serves a slot.
+    /// The node that serves a slot.
     pub fn owner(&self, slot: u16) -> Option<&Place> {
         self.places.get(usize::from(*self.owner.get(usize::from(slot))?))
     }
 
-    /// A redirection told who serves a slot.
+    /// Corrects one slot after a redirection.
     pub fn set(&mut self, slot: u16, place: Place) {
         let index = self.index(place);
         if let Some(owner) = self.owner.get_mut(usize::from(slot)) {
@@ -136,8 +135,8 @@ impl SlotMap {
         }
     }
 
-    /// From the answers to [`probes`], each the node that it was sent on to, or `None` from the one that was asked. Slots in between are
-    /// thought to be their neighbour's until a redirection says otherwise.
+    /// Builds a map from the replies to [`probes`]: the node that a probe was redirected to, or `None` if the asked node answered itself.
+    /// The slots between two probes are assumed to belong to the same node as the probe before them, until a redirection corrects that.
     pub fn guess(here: Place, answers: impl Iterator<Item = Option<Place>>) -> Self {
         let mut map = Self { places: vec![here], owner: vec![0; SLOTS] };
         for (number, place) in answers.enumerate().take(SLOTS / PROBE) {
@@ -149,14 +148,15 @@ impl SlotMap {
         map
     }
 
-    /// The nodes that serve any slot.
+    /// The nodes that serve at least one slot.
     pub fn places(&self) -> Vec<&Place> {
         let serving: BTreeSet<u16> = self.owner.iter().copied().collect();
         serving.into_iter().filter_map(|index| self.places.get(usize::from(index))).collect()
     }
 }
 
-/// `[host, port, id, [ip, …]]`: the host may be nil or empty (that of the node that answered), and from 7.0 on a name that was never set (`?`).
+/// Reads `[host, port, id, [ip, …]]`. A nil or empty host means the node that answered. From 7.0 on the host can be `?`, a host name that
+/// was never set.
 fn read_place(node: &[Value], answered: &str) -> Option<Place> {
     let port = decode::integer(node.get(1)?).and_then(|port| u16::try_from(port).ok())?;
     let ip = node.get(3).and_then(|more| decode::field_text(more, "ip")).filter(|ip| !ip.is_empty());

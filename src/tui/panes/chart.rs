@@ -39,7 +39,7 @@ pub fn draw(frame: &mut Frame, area: Rect, view: &GroupView, theme: &Theme) {
     let labels = ["0".to_owned(), most.to_string()].map(|label| text::Span::styled(label, dim));
     let chart = Chart::new(sets)
         .block(framed(&title, &number, area.width, theme, false))
-        // lines take only a colour from their sets: what fades them when they are old comes from here
+        // the series set only a colour; the dimming of old data comes from this style
         .style(theme.style(Tone::Plain))
         .x_axis(Axis::default().bounds([-view.span_s, 0.0]).style(dim))
         .y_axis(Axis::default().bounds([0.0, most as f64]).labels(labels).style(dim))

@@ -1,4 +1,4 @@
-//! The group screen: strip on top, consumers and symptoms beside each other or stacked, the chart where there is room.
+//! The group screen: the strip on top, consumers and symptoms side by side or stacked, and the chart if there is room.
 
 use super::{chart, draw_over, framed, inside, symptoms};
 use crate::{
@@ -16,7 +16,7 @@ use ratatui::{
     layout::{Constraint, Layout, Rect, Spacing},
 };
 
-/// Columns from which on panes stand side by side.
+/// From this width on, panes stand side by side.
 const WIDE: u16 = 100;
 
 pub fn draw(frame: &mut Frame, area: Rect, view: &GroupView, theme: &Theme) {
@@ -60,7 +60,7 @@ pub fn draw(frame: &mut Frame, area: Rect, view: &GroupView, theme: &Theme) {
         let one = if view.pane == Pane::Symptoms { Pane::Symptoms } else { Pane::Consumers };
         panes.push((Some(one), rest));
     }
-    // the pane in focus last: its border wins where two meet
+    // draw the pane in focus last: its border wins where two meet
     panes.sort_by_key(|(pane, _)| *pane == Some(view.pane));
     for (pane, place) in panes {
         draw_over(frame, place, |frame| match pane {

@@ -1,4 +1,4 @@
-//! The parts of the screen, each a function of its part of the view model.
+//! The parts of the screen. Each is a function of its part of the view model.
 
 pub mod chart;
 pub mod group;
@@ -16,9 +16,9 @@ use ratatui::{
     widgets::{Block, BorderType, Borders},
 };
 
-/// A frame with a title at the left and the most important number at the right. Frames that overlap by a cell share their
-/// border, so the pane in focus is drawn last.
-/// Where both do not fit, the number keeps up to half of the frame and goes piece by piece from its end; the title is cut.
+/// A frame with a title at the left and the most important number at the right. Overlapping frames share a border cell, so the pane in
+/// focus is drawn last.
+/// If both do not fit, the number keeps up to half of the width and loses pieces from its end; then the title is cut.
 pub fn framed(title: &Line, number: &Line, cells: u16, theme: &Theme, focused: bool) -> Block<'static> {
     use crate::app::{
         cells::width,
@@ -28,7 +28,7 @@ pub fn framed(title: &Line, number: &Line, cells: u16, theme: &Theme, focused: b
     let both = usize::from(cells).saturating_sub(7);
     let room = both.saturating_sub(line_width(title)).max(both / 2);
     let mut number = number.clone();
-    // a label whose number went goes, too
+    // also drop a label that lost its number
     while line_width(&number) > room || number.last().is_some_and(|span| span.text.ends_with(' ')) {
         number.pop();
     }
@@ -50,13 +50,13 @@ pub fn framed(title: &Line, number: &Line, cells: u16, theme: &Theme, focused: b
         .title(spaced(&number).right_aligned())
 }
 
-/// The room inside a frame, one cell of air at each side.
+/// The area inside a frame, with one blank cell at each side.
 pub fn inside(area: Rect) -> Rect {
     Rect { x: area.x + 2, y: area.y + 1, width: area.width.saturating_sub(4), height: area.height.saturating_sub(2) }
 }
 
-/// Draws the pane in focus over its neighbours. Titles of panes below stand on its lower border: they keep their text, wide
-/// letters whole, and their look.
+/// Draws the pane in focus over its neighbours. Its lower border is also the row with the titles of the panes below. Their text and style
+/// stay, and a wide letter is never cut in half.
 pub fn draw_over(frame: &mut Frame, area: Rect, draw: impl FnOnce(&mut Frame)) {
     let y = area.bottom().saturating_sub(1);
     let before: Vec<Cell> =

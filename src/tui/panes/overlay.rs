@@ -30,7 +30,7 @@ pub fn draw(frame: &mut Frame, area: Rect, view: &OverlayView, theme: &Theme) {
     }
 }
 
-/// A wide letter just left of the box would reach into its border, and a terminal would draw the letter only.
+/// Blanks a wide letter just left of the box: its right half would reach into the border, and a terminal would then draw only the letter.
 fn blank_halves(buffer: &mut Buffer, place: Rect) {
     let Some(x) = place.x.checked_sub(1) else { return };
     for y in place.top()..place.bottom() {

@@ -1,4 +1,4 @@
-//! The overview: the table, and what is wrong with the picked row.
+//! The overview: the table, and the findings of the picked row.
 
 use super::{draw_over, framed, inside, symptoms};
 use crate::{

@@ -15,7 +15,7 @@ pub fn draw(frame: &mut Frame, area: Rect, view: &SymptomsView, theme: &Theme, f
     draw_items(frame, inside(area), &view.items, &view.note, theme);
 }
 
-/// The items from the top; the picked one is kept in sight.
+/// Draws the items from the top and scrolls so that the picked one is visible.
 pub fn draw_items(frame: &mut Frame, area: Rect, items: &[SymptomItem], note: &str, theme: &Theme) {
     let room = usize::from(area.width);
     if room < 8 || area.height == 0 {

@@ -1,4 +1,4 @@
-//! What a line of `then` or `throughout` asks for.
+//! The meaning of a line in `then` or `throughout`.
 
 use super::Episodes;
 use pelwatch::core::{
@@ -7,7 +7,7 @@ use pelwatch::core::{
     watch::Watch,
 };
 
-/// Whom it is about, and the rest.
+/// The stream or group of the line, and the rest.
 fn split(line: &str) -> (&str, Vec<&str>) {
     let (whom, rest) = line.split_once(": ").unwrap_or(("k/g", line));
     (whom, rest.split_whitespace().collect())
@@ -22,7 +22,7 @@ pub fn fires(line: &str) -> Option<String> {
     }
 }
 
-/// Holds it against what was found.
+/// Compares the line with the findings.
 pub fn holds(line: &str, watch: &Watch, episodes: &Episodes) -> Result<(), String> {
     let (whom, words) = split(line);
     let store = &watch.store;

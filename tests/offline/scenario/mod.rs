@@ -1,12 +1,12 @@
-//! Scenarios: TOML files that say second by second what a server shows, and what pelwatch must say of it.
+//! Scenarios: TOML files that say second by second what a server shows, and what pelwatch must report about it.
 //!
 //! ```toml
-//! about = "What happens, and what is to be seen of it."
-//! near_miss = ["falling-behind"]        # ids that never fire here, however near it comes
+//! about = "What happens, and what pelwatch shows of it."
+//! near_miss = ["falling-behind"]        # ids that never fire here, however close the situation is
 //!
-//! [[phase]]                             # what holds for so long; the next one goes on where it ends
+//! [[phase]]                             # what holds for this long; the next phase continues from its end
 //! seconds = 60
-//! server = "redis 8.0.0"                # the default; fields that this version does not have are left out by themselves
+//! server = "redis 8.0.0"                # the default; fields that this version lacks are left out automatically
 //! clock = "1764504000000+1000"          # the server's clock in milliseconds, where it matters
 //! throughout = ["none"]                 # holds at each second
 //! then = ["falling-behind warn"]        # holds at the end
@@ -15,7 +15,7 @@
 //! added = "10000+100"
 //! length = 5000
 //!
-//! [phase.stream.k.group.g]              # and for each of its groups
+//! [phase.stream.k.group.g]              # one table for each of its groups
 //! cursor = "9900+40"
 //! read = "9900+40"
 //! pending = 5
@@ -26,17 +26,18 @@
 //! **Numbers** are integers, or text: `A+B` is A at the beginning of the phase and grows by B a second, `A-B` shrinks, `A~B` swings up
 //! by B and back every ten seconds, `A+B~C` does both.
 //!
-//! **Entries** are numbered; n has the id `n-0`, or with `epoch = MS` the id `(MS + n)-0`. Those retained are the last `length` of
+//! **Entries** are numbered; n has the id `n-0`, or with `epoch = MS` the id `(MS + n)-0`. The retained entries are the last `length` of
 //! `added`. A stream may also have `missing = true`, and `first`, `last`, `last_generated`, `max_deleted` as ids.
 //!
-//! **Groups**: `cursor` (a number) or `cursor_id` (an id); `read` and `lag` are numbers or `"nil"` (missing: nil; the lag of a known
-//! `read` is added - read); `pending`. A consumer has `pending`, `idle` and, if it is not the same, `inactive` (a number, or `"never"`),
-//! in milliseconds. A row of `pel` without `owner` was released. `repeat = N` in a group or a consumer makes N of them, with `#` in the
-//! name replaced by 1 to N.
+//! **Groups**: `cursor` (a number) or `cursor_id` (an id); `read` and `lag` are numbers or `"nil"` (a missing one is nil; the lag of a
+//! known `read` is added - read); `pending`. A consumer has `pending`, `idle` and, if it differs, `inactive` (a number, or `"never"`), in
+//! milliseconds. A row of `pel` without `owner` was released. `repeat = N` in a group or a consumer makes N of them; `#` in the name
+//! becomes 1 to N.
 //!
-//! **Expectations**: `ID LEVEL [CONSUMER]`, `not ID`, `waiting ID` (it cannot tell so far), `none` (nothing fired), `calm` (nothing but
-//! information), `episodes ID N` (it began to fire N times since the start), `event ID`, `no events`. They are about the group `g` of
-//! the stream `k`; in front of a colon stands another group, as in `orders/billing: none`, or a stream as a whole, as in `orders: trimmed info`.
+//! **Expectations**: `ID LEVEL [CONSUMER]`, `not ID`, `waiting ID` (it cannot tell yet), `none` (nothing fired), `calm` (nothing fired
+//! except information), `episodes ID N` (it began to fire N times since the start), `event ID`, `no events`. They are about the group `g`
+//! of the stream `k`. A prefix with a colon names another group, as in `orders/billing: none`, or a whole stream, as in
+//! `orders: trimmed info`.
 
 mod expect;
 mod sample;
@@ -61,7 +62,7 @@ pub struct Scenario {
     phases: Vec<Table>,
 }
 
-/// All of them.
+/// All files.
 pub fn all() -> Vec<Scenario> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/offline/scenarios");
     let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -90,16 +91,16 @@ impl Scenario {
         Self { name: name.to_owned(), near_miss: texts(&table, "near_miss"), phases }
     }
 
-    /// Ids of which it says somewhere that they fire.
+    /// The ids that must fire somewhere in this scenario.
     pub fn fires(&self) -> BTreeSet<String> {
         let lines = self.phases.iter().flat_map(|phase| [texts(phase, "then"), texts(phase, "throughout")].concat());
         lines.filter_map(|line| expect::fires(&line)).collect()
     }
 
-    /// Plays it and holds every expectation against what was found.
+    /// Plays the scenario and checks every expectation.
     ///
     /// # Errors
-    /// With the first that does not hold.
+    /// The first expectation that does not hold.
     pub fn play(&self) -> Result<(), String> {
         let keys: BTreeSet<&String> = self.phases.iter().flat_map(|phase| streams(phase).keys()).collect();
         let keys: Vec<Name> = keys.into_iter().map(|key| Name::from(key.as_str())).collect();
@@ -136,13 +137,13 @@ fn streams(phase: &Table) -> &Table {
     phase["stream"].as_table().unwrap()
 }
 
-/// A word that means nothing is a mistake, not a comment.
+/// Rejects unknown words: such a word is a mistake, not a comment.
 fn only(table: &Table, place: &str, words: &[&str]) {
     let odd: Vec<&String> = table.keys().filter(|key| !words.contains(&key.as_str())).collect();
     assert!(odd.is_empty(), "{place}: unknown {odd:?}, there are {words:?}");
 }
 
-/// Everything found, with whom it is about: `k/g` or `k`.
+/// All findings, each with its place: `k/g` or `k`.
 fn found(watch: &Watch) -> Vec<(String, &Finding)> {
     let groups = watch.groups().flat_map(|seen| {
         let whom = format!("{}/{}", seen.stream.key, seen.group.name());

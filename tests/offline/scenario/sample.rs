@@ -11,7 +11,7 @@ use pelwatch::core::{
 };
 use toml::{Table, Value};
 
-/// Evaluates `A` and what follows it, `+B`, `-B` or `~B`, after so many seconds.
+/// Evaluates `A`, `A+B`, `A-B` or `A~B` after this many seconds.
 fn number(value: &Value, t: i64) -> i64 {
     match value {
         Value::Integer(n) => *n,
@@ -46,7 +46,7 @@ fn id_of(table: &Table, key: &str) -> Option<EntryId> {
     Some(EntryId::parse(text.as_bytes()).unwrap_or_else(|| panic!("{key} is an id: {text}")))
 }
 
-/// The tables of a list, each so often as it says, with `#` in the name replaced.
+/// The names of a table: `repeat` of them, with `#` replaced by the number.
 fn repeated(name: &str, table: &Table) -> Vec<Name> {
     match table.get("repeat").map(|n| n.as_integer().unwrap()) {
         None => vec![Name::from(name)],
@@ -58,7 +58,7 @@ fn rows_of<'a>(table: &'a Table, key: &str) -> impl Iterator<Item = &'a Table> {
     table.get(key).map_or(&[][..], |rows| rows.as_array().unwrap()).iter().map(|row| row.as_table().unwrap())
 }
 
-/// The second of a phase.
+/// One second of a phase.
 pub struct Second {
     t: i64,
     version: (u32, u32),
@@ -153,7 +153,7 @@ impl Second {
             ..GroupFacts::fresh(name.clone())
         };
         let rows = self.rows(table, id);
-        // rows that are fewer than what is pending are a page that was full; none at all were not asked for
+        // fewer rows than pending entries stand for a page that was full; no rows at all stand for a page that was not requested
         let count = if (rows.len() as i64) < pending { rows.len() } else { 1000 };
         let page = PageRequest { from: EntryId::MIN, to: EntryId::MAX, count, consumer: None };
         let pages = if count == 0 { Vec::new() } else { vec![(page, Ok(rows))] };

@@ -1,4 +1,4 @@
-//! What a drawn screen looks like, in words, and what holds for every screen.
+//! The look of a drawn screen, in words, and the rules for every screen.
 
 use ratatui::{
     buffer::{Buffer, Cell},
@@ -6,7 +6,7 @@ use ratatui::{
 };
 use unicode_width::UnicodeWidthStr;
 
-/// The cells of a row that show something: those behind a wide letter are left out.
+/// The visible cells of a row: the second cell of a wide letter is left out.
 fn row(buffer: &Buffer, y: u16) -> Vec<&Cell> {
     let mut cells = Vec::new();
     let mut x = 0;
@@ -55,7 +55,7 @@ fn style(cell: &Cell) -> String {
     words.join(" ")
 }
 
-/// The styles of the screen: for each row its runs of one look. Blanks have none.
+/// The styles of the screen: the runs of equal style in each row. Blanks have none.
 pub fn styles(buffer: &Buffer) -> String {
     let mut out = String::new();
     for y in 0..buffer.area.height {
@@ -76,10 +76,7 @@ pub fn styles(buffer: &Buffer) -> String {
     out
 }
 
-/// What holds for every screen, at whatever size.
-///
-/// # Panics
-/// When it does not.
+/// Checks the rules for every screen of any size.
 pub fn assert_sound(buffer: &Buffer, stale: bool) {
     let (columns, rows) = (buffer.area.width, buffer.area.height);
     let picture = text(buffer);

@@ -1,5 +1,5 @@
-//! Scenes for the tests of state and screen: the real program state, fed by a made-up server, drawn into memory. No
-//! server, no terminal, no clock.
+//! Scenes for the tests of state and screen: the real program state, fed by a model of a server and drawn into memory. No server, no
+//! terminal, no clock.
 
 mod look;
 mod places;
@@ -19,7 +19,7 @@ use pelwatch::{
 };
 use ratatui::{Terminal, backend::TestBackend, buffer::Buffer};
 
-/// The program in front of a made-up server.
+/// The program in front of a model of a server.
 #[derive(Clone)]
 pub struct Scene {
     pub app: App,
@@ -44,7 +44,7 @@ impl Scene {
         Now { mono: Mono(self.at), wall_ms: START_MS + self.at as i64 }
     }
 
-    /// Sends a message and keeps the plan that comes out of it.
+    /// Sends a message and keeps the plan that results from it.
     pub fn send(&mut self, msg: Msg) -> Vec<Effect> {
         let now = self.now();
         let effects = update(&mut self.app, msg, now);
@@ -56,7 +56,7 @@ impl Scene {
         effects
     }
 
-    /// One second passes, then a sample comes in that answers the plan.
+    /// One second passes, then a sample arrives that answers the plan.
     pub fn tick(&mut self) -> Vec<Effect> {
         self.at += 1000;
         let sample = Box::new(self.world.answer(&self.request, Mono(self.at)));
@@ -68,7 +68,7 @@ impl Scene {
         self.run(count, |_, _| {})
     }
 
-    /// Ticks, the world changing before each; `change` gets the time in milliseconds.
+    /// Ticks, with a change of the world before each. `change` gets the time in ms.
     pub fn run(&mut self, count: usize, mut change: impl FnMut(&mut World, i64)) -> &mut Self {
         for _ in 0..count {
             change(&mut self.world, self.at as i64 + 1000);
@@ -81,7 +81,7 @@ impl Scene {
         self.send(Msg::Key(key))
     }
 
-    /// Presses keys one after the other: characters as they are, others as `<Enter>`.
+    /// Presses keys one after the other: characters as they are, other keys as `<Enter>`.
     pub fn keys(&mut self, text: &str) -> &mut Self {
         for key in parse_keys(text) {
             self.press(key);
@@ -89,7 +89,7 @@ impl Scene {
         self
     }
 
-    /// The server is gone since `gone_ms`, with the next try in `retry_ms`.
+    /// The server has been gone for `gone_ms`; the next attempt is in `retry_ms`.
     pub fn down(&mut self, gone_ms: u64, retry_ms: u64) -> &mut Self {
         self.at += gone_ms;
         let retry_at = Mono(self.at + retry_ms);
@@ -97,7 +97,6 @@ impl Scene {
         self
     }
 
-    /// The screen at this size.
     pub fn draw(&mut self, (columns, rows): (u16, u16), theme: Theme) -> Buffer {
         self.send(Msg::Resized(columns, rows));
         let screen = Screen::of(&self.app, self.now(), "12:04:07");
@@ -109,7 +108,7 @@ impl Scene {
                 drawn = frame.buffer_mut().clone();
             })
             .expect("drawing into memory");
-        // what is sent must come out as what was drawn
+        // the terminal must show exactly the drawn buffer
         assert_eq!(text(terminal.backend().buffer()), text(&drawn), "the terminal shows something else than was drawn");
         drawn
     }

@@ -16,13 +16,13 @@ pub fn counted(n: u64) -> impl Iterator<Item = EntryId> {
     (1..=n).map(|ms| EntryId::new(ms, 0))
 }
 
-/// Ids that are times: `n` of them, `step` milliseconds apart, the last `ago` milliseconds before the scene begins.
+/// Ids that are times: `n` of them, `step` ms apart, the last one `ago` ms before the scene begins.
 pub fn timed(n: u64, step: u64, ago: u64) -> Vec<EntryId> {
     let last = START_MS as u64 - ago;
     (0..n).map(|index| EntryId::new(last - (n - 1 - index) * step, 0)).collect()
 }
 
-/// The picture of the project: six orders, two acknowledged, two pending with two consumers, two new.
+/// The reference picture of the project: six orders, two acknowledged, two pending with two consumers, two new.
 pub fn seed() -> World {
     let mut world = World::new("redis", "7.2.6");
     let group = world.stream("Orders", counted(6)).group("workers", "4-0");
@@ -52,8 +52,7 @@ pub fn healthy() -> World {
     world
 }
 
-/// Adds entries each tick and lets the group `shipping` of `orders` fall behind, `w9` of `mail` keep what it got, and
-/// all others follow.
+/// Adds entries each tick. The group `shipping` of `orders` falls behind, `w9` of `mail` keeps what it got, and all others keep up.
 pub fn trouble(world: &mut World, at: i64) {
     let keys: Vec<Name> = world.streams.keys().cloned().collect();
     for key in keys {
@@ -86,8 +85,7 @@ pub fn trouble(world: &mut World, at: i64) {
     }
 }
 
-/// All levels at once: a consumer gone for long, entries never acknowledged, a lag that grows, entries lost unread, and a
-/// word of information.
+/// All levels at once: a consumer gone for long, entries never acknowledged, a growing lag, entries lost unread, and an information.
 pub fn troubled() -> Scene {
     let mut world = healthy();
     let gone = timed(5, 60_000, 40 * 86_400_000);
@@ -111,7 +109,7 @@ pub fn troubled() -> Scene {
     scene
 }
 
-/// Keys that are asked for by name and cannot be shown.
+/// Keys that are requested by name and cannot be shown.
 pub fn faulty() -> Scene {
     let mut world = seed();
     world.faulty("cart", Fault::WrongType);
@@ -142,7 +140,7 @@ pub fn crowd() -> Scene {
     scene
 }
 
-/// Everything odd that a pending entry can be.
+/// Every odd form of a pending entry.
 pub fn odd_pending() -> Scene {
     let mut world = World::new("redis", "8.8.0");
     let stream = world.stream("Orders", counted(12));
@@ -203,7 +201,7 @@ pub fn hostile_name() -> Name {
     Name::new(&b"c1\x1b[2J\x1b]52;c;cm0gLXJmIH4=\x07\r\x08\x08fake\xc2\x9b2J\xff"[..])
 }
 
-/// Names as they should not be: long, wide, hostile, empty.
+/// Difficult names: long, wide, hostile, empty.
 pub fn names() -> World {
     let mut world = World::new("valkey", "9.1.2");
     let long = "k".repeat(8192);
@@ -225,7 +223,7 @@ pub fn names() -> World {
     world
 }
 
-/// A replica that does not hear its primary.
+/// A replica that has lost its primary.
 pub fn replica() -> Scene {
     let mut world = seed();
     world.server = ServerFacts {
@@ -239,7 +237,7 @@ pub fn replica() -> Scene {
     scene
 }
 
-/// A cluster of which one node is gone after a while: its streams stay as they were.
+/// A cluster that loses a node after a while. The node's streams keep their last numbers.
 pub fn cluster() -> Scene {
     let mut world = seed();
     let mail = world.stream("mail", counted(9)).group("senders", "5-0");

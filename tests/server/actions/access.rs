@@ -1,4 +1,4 @@
-//! What the server does not allow is refused in its words, before or instead of a write; never half done.
+//! What the server forbids is refused in its words, before or instead of a write, and never half done.
 
 use std::{net::TcpListener, time::Duration};
 
@@ -29,7 +29,7 @@ fn seed(server: &TestServer) {
     server.run("XDEL k 2-0");
 }
 
-/// A desk of a user who may do everything but this.
+/// A desk of a user with every permission except this command.
 fn desk_without(server: &TestServer, command: &str) -> Desk {
     server.run(&format!("ACL SETUSER eye reset on >p ~* +@all -{command}"));
     Desk::with(Parts {

@@ -43,7 +43,7 @@ impl Shell {
         (status.code().unwrap(), String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
     }
 
-    /// Runs it with `--json` and gives the exit code and the document.
+    /// Runs it with `--json` and returns the exit code and the document.
     #[track_caller]
     fn json(&self, words: &[&str]) -> (i32, Value) {
         let words: Vec<&str> = words.iter().copied().chain(["--json"]).collect();
@@ -219,7 +219,7 @@ fn what_is_refused_exits_with_4_says_why_and_writes_nothing() {
         assert!(!out.contains("--execute --confirm GROUP does it"), "{out}");
         assert!(state(&server) == untouched, "{words:?}");
     }
-    // a plan alone, and one that holds, are no refusals
+    // a plan without a write and a plan that holds are not refusals
     assert_eq!(shell.json(&["claim", "k", "g", "--to", "b", "--expect-pending", "3"]).0, 0);
     assert_eq!(shell.json(&["seek", "k", "g", "--to", "7-0", "--beyond-end"]).0, 0);
     assert!(state(&server) == untouched);
@@ -278,7 +278,7 @@ fn names_of_any_bytes_are_given_as_they_are_or_in_hex() {
     server.command(&[b"XADD", key, b"1-0", b"f", b"v"]);
     server.command(&[b"XGROUP", b"CREATE", key, group, b"0"]);
     server.command(&[b"XREADGROUP", b"GROUP", group, holder, b"STREAMS", key, b">"]);
-    // reading its own history makes a consumer on every version
+    // reading its own history creates a consumer on every version
     server.command(&[b"XREADGROUP", b"GROUP", group, target, b"STREAMS", key, b"0"]);
     let words: [&[u8]; 13] = [
         b"claim",

@@ -1,4 +1,4 @@
-//! A connection that breaks around a write: what became of it is unknown, is read back, and is never sent again.
+//! A connection that breaks around a write: the outcome is unknown, is read back, and the write is never sent again.
 
 use pelwatch::core::{
     action::{Plan, claim::Way, marked::What, seek::Place},
@@ -11,7 +11,7 @@ use super::{
 };
 use pelwatch::testing::{FoundServer, TestServer, each_server, newest_from};
 
-/// 1-0 to 4-0 with a, 5-0 unread, z holds nothing.
+/// 1-0 to 4-0 are held by a, 5-0 is unread, z holds nothing.
 fn seed(server: &TestServer) {
     server.run("FLUSHALL");
     for ms in 1..=5 {
@@ -26,8 +26,7 @@ fn seed(server: &TestServer) {
     }
 }
 
-/// A write, the word it is known by on the wire and in the statistics, and what the server says of the state after it was
-/// done and after it was not.
+/// A write, its name on the wire and in the statistics, and the server's state after the write and without it.
 struct Case {
     name: &'static str,
     word: &'static str,
@@ -106,7 +105,7 @@ const CASES: [Case; 7] = [
     },
 ];
 
-/// How often the server carried a command out. Before 7.0 it does not tell the parts of XGROUP apart.
+/// How often the server ran a command. Before 7.0 it does not count the subcommands of XGROUP separately.
 fn calls(server: &TestServer, found: &FoundServer, command: &str) -> u64 {
     let name = if found.compat() < (7, 0, 0) { command.split('|').next().unwrap() } else { command };
     let stats: String = redis::from_redis_value(server.run("INFO commandstats")).unwrap();

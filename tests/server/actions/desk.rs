@@ -1,4 +1,4 @@
-//! A connection for plans and their execution as the program has it, and the state of the group `g` of `k` in plain commands.
+//! A connection that plans and runs actions as the program does, and the state of the group `g` of `k` in plain commands.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -94,7 +94,7 @@ impl Desk {
         plan
     }
 
-    /// The way back of a claim, at once.
+    /// The way back of a claim, planned right after it.
     pub fn way_back(&mut self, claim: &ClaimPlan, done: &Done) -> Plan {
         self.plan(Ask::GiveBack(GiveBackAsk { claim: claim.ask.clone(), moved: done.moved.clone(), passed_ms: 0 }))
     }
@@ -140,7 +140,7 @@ impl Desk {
     }
 }
 
-/// A claim for `target` of all that was idle for so long.
+/// A claim for `target` of everything that was idle for this long.
 pub fn claim_for(target: &str, min_idle_ms: i64) -> ClaimAsk {
     ClaimAsk {
         key: "k".into(),
@@ -154,7 +154,7 @@ pub fn claim_for(target: &str, min_idle_ms: i64) -> ClaimAsk {
     }
 }
 
-/// A pending entry: owner (none when released), idle time, deliveries.
+/// A pending entry: owner (`None` if released), idle time, deliveries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Held {
     pub owner: Option<Name>,
@@ -177,7 +177,7 @@ pub fn pending(server: &TestServer) -> BTreeMap<EntryId, Held> {
     rows.into_iter().map(|(at, owner, idle, count)| (id(&at), held(owner, idle, count))).collect()
 }
 
-/// Owner and count of each pending entry: what does not change by itself.
+/// Owner and count of each pending entry: the parts that do not change by themselves.
 pub fn holdings(server: &TestServer) -> Vec<(EntryId, Option<Name>, i64)> {
     pending(server).into_iter().map(|(id, held)| (id, held.owner, held.count)).collect()
 }
@@ -194,7 +194,6 @@ pub fn row_id(row: Value) -> EntryId {
     id(&at)
 }
 
-/// The group's cursor.
 pub fn cursor(server: &TestServer) -> EntryId {
     let groups: Vec<BTreeMap<String, Value>> = redis::from_redis_value(server.run("XINFO GROUPS k")).unwrap();
     let group = groups.into_iter().find(|group| group["name"] == Value::BulkString(b"g".to_vec())).unwrap();
@@ -202,18 +201,17 @@ pub fn cursor(server: &TestServer) -> EntryId {
     id(&text)
 }
 
-/// Everything that is written down about the group: nothing was written if this is unchanged.
+/// Everything stored about the group. If it is unchanged, nothing was written.
 pub fn state(server: &TestServer) -> impl PartialEq + std::fmt::Debug + use<> {
     (server.run("XINFO GROUPS k"), holdings(server), entries(server), consumers(server))
 }
 
-/// The consumers' names.
 pub fn consumers(server: &TestServer) -> Vec<String> {
     let all: Vec<BTreeMap<String, Value>> = redis::from_redis_value(server.run("XINFO CONSUMERS k g")).unwrap();
     all.into_iter().map(|one| redis::from_redis_value(one["name"].clone()).unwrap()).collect()
 }
 
-/// What the next reader is given when it asks for new entries.
+/// The entries that the next reader gets when it asks for new ones.
 pub fn read_on(server: &TestServer, reader: &str) -> Vec<EntryId> {
     match server.run(&format!("XREADGROUP GROUP g {reader} COUNT 1000000 STREAMS k >")) {
         Value::Nil => Vec::new(),

@@ -1,4 +1,4 @@
-//! A pending list of 200,000: claimed in batches, stopped half-way, and told exactly; given back in bounded time.
+//! A pending list of 200,000 entries: claimed in batches, stopped half-way and reported exactly, given back in bounded time.
 
 use std::cell::Cell;
 
@@ -31,7 +31,7 @@ fn seed(server: &TestServer, many: i64) {
         redis.call('XGROUP', 'CREATE', KEYS[1], 'g', '0')"
     );
     server.command(&[b"EVAL", fill.as_bytes(), b"1", b"k"]);
-    // the script keeps the server's long reply to itself; in 5.0 scripts may not read
+    // a script keeps the long reply inside the server; in 5.0 scripts may not read
     let read = format!("redis.call('XREADGROUP', 'GROUP', 'g', 'a', 'COUNT', {many}, 'STREAMS', KEYS[1], '>')");
     if server.try_command(&[b"EVAL", read.as_bytes(), b"1", b"k"]).is_err() {
         server.run(&format!("XREADGROUP GROUP g a COUNT {many} STREAMS k >"));
@@ -40,7 +40,7 @@ fn seed(server: &TestServer, many: i64) {
     let _ = server.try_command(&[b"XGROUP", b"CREATECONSUMER", b"k", b"g", b"b"]);
 }
 
-/// The newest with all of them, and the oldest, which may claim by XCLAIM, with fewer.
+/// The newest server with all entries, and the oldest, which can claim only with XCLAIM, with fewer.
 fn two_servers() -> Vec<(FoundServer, i64)> {
     let mut found = found_servers();
     found.sort_by_key(FoundServer::compat);
@@ -74,7 +74,7 @@ fn a_large_claim_that_is_stopped_tells_exactly_what_was_done() {
         assert_eq!((held_by(&server, "b"), held_by(&server, "a")), (done.claimed, many - done.claimed));
         assert!(outcome_text(&done).contains(&format!("stopped at {}-0", many / 2 + 1)), "{}", outcome_text(&done));
 
-        // the plan of the way back sees what is still held, and does not take for ever
+        // the plan of the way back sees what is still held, and must not take forever
         let mut moved = done.moved;
         moved.truncate(5000);
         let ask = GiveBackAsk { claim: plan.ask.clone(), moved, passed_ms: 0 };

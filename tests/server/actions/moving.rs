@@ -1,5 +1,5 @@
-//! A cursor that moves while a move of it is prepared: it is never overwritten unless that was accepted, and then only within
-//! the bound that was shown.
+//! A cursor that moves while a move of it is prepared. It is never overwritten unless the user accepted that, and then only within the
+//! bound that was shown.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -27,8 +27,8 @@ fn seed(server: &TestServer, entries: u64) {
     server.run("XGROUP CREATE k g 0");
 }
 
-/// Reads one entry after another, sometimes in a hurry and sometimes not, until told to stop; gives the ids in the order in
-/// which it got them. Every overwriting of the cursor shows as a step back in there.
+/// Reads one entry after another, sometimes fast and sometimes slowly, until it is stopped. Returns the ids in the order in which it
+/// received them. Every overwritten cursor shows as a step back in this order.
 fn read_in_a_loop(server: &TestServer, stop: &AtomicBool) -> Vec<EntryId> {
     let mut connection = server.connect().unwrap();
     let mut got = Vec::new();
@@ -87,7 +87,7 @@ fn a_reader_in_full_swing_is_never_overwritten_unawares() {
             assert!(refusals > 0 && !moves.is_empty(), "{refusals} refusals, {} moves", moves.len());
             (moves, reader.join().unwrap())
         });
-        // the reader saw steps back from where it stood when each move was made, and no others
+        // the reader saw a step back for each move, from the cursor at that moment, and no others
         let mut moves = moves.into_iter();
         let mut at = id("5000-0");
         for read in got {
@@ -107,7 +107,7 @@ fn an_accepted_move_reaches_to_its_bound_and_no_further() {
         seed(server, 20);
         let mut desk = Desk::on(server);
         let set = |at: &str| server.run(&format!("XGROUP SETID k g {at}"));
-        // back to 5-0, seen at 10-0: anything from 5-0 up to the bound beyond the end will do
+        // back to 5-0, seen at 10-0: anything from 5-0 up to the bound beyond the end is accepted
         for (at, taken) in [
             ("4-0", false),
             ("5-0", true),
@@ -127,7 +127,7 @@ fn an_accepted_move_reaches_to_its_bound_and_no_further() {
             assert_eq!(matches!(outcome, Outcome::Done(_)), taken, "{at}: {}", outcome.text());
             assert_eq!(cursor(server), id(if taken { "5-0" } else { at }));
         }
-        // on to 15-0, seen at 10-0: beyond 15-0 it would be a step back
+        // on to 15-0, seen at 10-0: from beyond 15-0 it would be a step back
         for (at, taken) in
             [("9-0", false), ("10-0", true), ("14-0", true), ("15-0", true), ("15-1", false), ("16-0", false)]
         {
@@ -150,7 +150,7 @@ fn ids_of_any_size_are_compared_digit_by_digit() {
         server.run("XGROUP CREATE k g 0");
         let mut desk = Desk::on(server);
         let set = |at: &str| server.run(&format!("XGROUP SETID k g {at}"));
-        // doubles would take these for the same
+        // as doubles these ids would be equal
         let (low, seen, high) =
             ("9007199254740993-7", "9007199254740994-9007199254740993", "18446744073709551615-18446744073709551614");
         for (at, taken) in [

@@ -1,5 +1,5 @@
-//! A socket between pelwatch and its server that cuts the connection at a certain command: before it reaches the server, or
-//! after the server has carried it out and before its reply comes back.
+//! A socket between pelwatch and its server that cuts the connection at a chosen command: before the command reaches the server, or after
+//! the server has run it and before its reply arrives.
 
 use std::{
     io::{Read, Write},
@@ -17,11 +17,11 @@ use tempfile::TempDir;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// The command is not passed on.
+    /// The command does not reach the server.
     Before,
-    /// The command is carried out, its reply is lost with the connection.
+    /// The command runs; its reply is lost with the connection.
     After,
-    /// The command is carried out, and nothing is ever heard of it.
+    /// The command runs, and no reply ever arrives.
     Silence,
 }
 
@@ -31,7 +31,7 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// Cuts once, at the `nth` request with this word in it; what only asks whether it is allowed (DRYRUN) does not count.
+    /// Cuts once, at the `nth` request with this word in it. A request that only asks for permission (DRYRUN) does not count.
     pub fn to(server: &Path, word: &'static str, nth: usize, cut: Cut) -> Self {
         let folder = tempfile::Builder::new().prefix("cut-").tempdir_in("/tmp").unwrap();
         let listener = UnixListener::bind(folder.path().join("s")).unwrap();
@@ -51,13 +51,13 @@ impl Proxy {
         self.folder.path().join("s")
     }
 
-    /// Requests with the word so far.
+    /// How many requests with the word were seen so far.
     pub fn seen(&self) -> usize {
         self.seen.load(Ordering::SeqCst)
     }
 }
 
-/// Passes requests and replies on in turns, as each connection of pelwatch asks.
+/// Passes requests and replies in turn, in the way that each connection of pelwatch sends them.
 fn serve(mut client: UnixStream, mut upstream: UnixStream, word: &str, nth: usize, cut: Cut, count: &AtomicUsize) {
     let (mut back_in, mut back_out) = (upstream.try_clone().unwrap(), client.try_clone().unwrap());
     let (muted, mute) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));

@@ -1,4 +1,4 @@
-//! Random groups, random plans: what the preview says is what the server then does, entry by entry, and the way back leads back.
+//! Random groups, random plans: the server does what the preview says, entry by entry, and the way back restores the state.
 
 use std::collections::BTreeMap;
 
@@ -17,10 +17,10 @@ use super::desk::{Desk, Held, claim_for, cursor, entries, holdings, id, pending,
 use pelwatch::testing::{FoundServer, TestServer, each_server};
 
 const ROUNDS: u64 = 40;
-/// How far an idle time may be off that was carried over.
+/// How far an idle time may be off after it was carried over.
 const SLACK_MS: i64 = 20_000;
 
-/// Numbers that look random and are the same in each run (splitmix64).
+/// Random-looking numbers that are the same in each run (splitmix64).
 struct Dice(u64);
 
 impl Dice {
@@ -42,10 +42,10 @@ impl Dice {
 }
 
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
-/// Far from each other and from the thresholds asked for: what a test takes must not decide.
+/// Far from each other and from the thresholds: the duration of a test must not decide.
 const IDLES_MS: [i64; 4] = [0, 100_000, 500_000, 9_000_000];
 
-/// A group with a past: read in turns, acknowledged, aged, claimed, trimmed, rewound, released.
+/// Gives a group a past: read in turns, acknowledged, aged, claimed, trimmed, rewound, released.
 fn live_through(server: &TestServer, found: &FoundServer, dice: &mut Dice) {
     server.run("FLUSHALL");
     let count = 1 + dice.roll(60);
@@ -88,7 +88,7 @@ fn live_through(server: &TestServer, found: &FoundServer, dice: &mut Dice) {
     if dice.chance(30) {
         server.run(&format!("XTRIM k MAXLEN {}", dice.roll(ids.len() as u64 + 1)));
     }
-    // everybody exists, so that a target is not created by accident
+    // every consumer exists, so that no target is created by accident
     for name in NAMES {
         if found.compat() >= (6, 2, 0) {
             server.run(&format!("XGROUP CREATECONSUMER k g {name}"));
@@ -184,7 +184,7 @@ fn judge_claim(
             assert_eq!(now.owner, was.owner, "{at}");
         }
         let anew = moving.contains(at) || restarted.contains(at);
-        // a count that is a word (XNACK FATAL), or that XNACK took back, is the server's own affair
+        // a count that is a word (XNACK FATAL), or that XNACK reduced, is set by the server alone
         if was.owner.is_some() {
             let more = i64::from(anew && !plan.ask.justid);
             assert_eq!(now.count, was.count + more, "{at} of {plan:?}");
@@ -231,7 +231,7 @@ fn a_move_of_the_cursor_skips_and_delivers_again_what_its_preview_says() {
         }
         let read = read_on(server, "reader");
         assert_eq!(read, there.iter().filter(|at| **at > plan.target).copied().collect::<Vec<_>>());
-        // what is pending ahead of the cursor, after a rewind, is neither read nor lost
+        // after a rewind, an entry that is pending ahead of the cursor is neither read nor lost
         let skipped = there.iter().filter(|at| **at > from && !read.contains(at) && !before.contains_key(at)).count();
         let again: Vec<EntryId> = read.iter().filter(|at| **at <= from).copied().collect();
         assert!(plan.skipped.exact && plan.redelivered.exact);

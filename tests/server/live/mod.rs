@@ -1,4 +1,4 @@
-//! Watching a real server the way the program does, beside the truth as plain commands tell it.
+//! Watches a real server as the program does, beside the truth from plain commands.
 
 mod truth;
 
@@ -34,7 +34,7 @@ pub enum Depth {
 
 pub const DEPTHS: [Depth; 3] = [Depth::Overview, Depth::Group, Depth::Full];
 
-/// A connection of pelwatch's own, and the runtime it needs.
+/// A connection of pelwatch, and the runtime that it needs.
 pub struct Eye {
     runtime: Runtime,
     pub link: Link,
@@ -52,13 +52,13 @@ impl Eye {
     }
 }
 
-/// Somebody who watches the stream `k` and remembers what was seen.
+/// A watcher of the stream `k` that remembers what it saw.
 pub struct Watcher {
     pub depth: Depth,
     reading: FullReading,
     clock: Clock,
     walker: Walker,
-    /// Samples that the last look took.
+    /// How many samples the last look took.
     pub rounds: u64,
 }
 
@@ -105,14 +105,14 @@ impl Watcher {
         self.rounds = 1;
     }
 
-    /// One step of the census that the last look asked for, without the rest after it; false when there is none to take.
+    /// One step of the census that the last look requested, without the pause after it; false if there is no step to take.
     pub fn step(&mut self, eye: &mut Eye) -> bool {
         let wanted = self.walker.due().is_some();
         eye.runtime.block_on(self.walker.step(&mut eye.link, self.clock)).unwrap();
         wanted
     }
 
-    /// The present moment, as this watcher counts.
+    /// The present time on this watcher's clock.
     pub fn now(&self) -> Mono {
         self.clock.mono()
     }
@@ -121,14 +121,14 @@ impl Watcher {
 /// The fields of one element of XINFO GROUPS, as plain values.
 pub type Fields = HashMap<String, Value>;
 
-/// What the server says of the group, none if there is no such group or key.
+/// The server's fields of the group; `None` if there is no such group or key.
 pub fn group_fields(server: &TestServer, group: &str) -> Option<Fields> {
     let reply = server.try_command(&[b"XINFO", b"GROUPS", b"k"]).ok()?;
     let groups = Vec::<Fields>::from_redis_value(reply).unwrap();
     groups.into_iter().find(|fields| fields["name"] == Value::BulkString(group.as_bytes().to_vec()))
 }
 
-/// A number of such fields: nil or missing is none.
+/// A number from such fields; `None` for nil or a missing field.
 pub fn number(fields: &Fields, name: &str) -> Option<i64> {
     match fields.get(name)? {
         Value::Int(n) => Some(*n),
@@ -136,7 +136,7 @@ pub fn number(fields: &Fields, name: &str) -> Option<i64> {
     }
 }
 
-/// An id of such fields.
+/// An id from such fields.
 pub fn id(fields: &Fields, name: &str) -> EntryId {
     let Value::BulkString(text) = &fields[name] else { panic!("{name} is no text") };
     EntryId::parse(text).unwrap()

@@ -1,4 +1,4 @@
-//! What is true of a group at one moment, and what a lag may say of it.
+//! The true state of a group at one moment, and what a lag may report about it.
 
 use pelwatch::core::{
     id::EntryId,
@@ -14,7 +14,7 @@ pub struct Truth {
     /// Entries after the cursor, counted.
     pub waiting: i64,
     pub length: i64,
-    /// Whether the server's word lies within what is possible at all.
+    /// Whether the server's own numbers are possible at all.
     pub usable: bool,
     pub reported: Option<i64>,
     pub beyond_end: bool,
@@ -22,12 +22,12 @@ pub struct Truth {
 }
 
 impl Truth {
-    /// Asks with plain commands; none where there is no such group.
+    /// Reads the truth with plain commands; `None` if there is no such group.
     pub fn ask(server: &TestServer, found: &FoundServer, group: &str) -> Option<Self> {
         Self::of(server, found, group, &entries(server))
     }
 
-    /// The same where the entries are known.
+    /// Like `ask`, with the entries already known.
     pub fn of(server: &TestServer, found: &FoundServer, group: &str, entries: &[EntryId]) -> Option<Self> {
         let group = group_fields(server, group)?;
         let stream: super::Fields = redis::from_redis_value(server.run("XINFO STREAM k")).expect("fields");
@@ -47,11 +47,11 @@ impl Truth {
     }
 }
 
-/// Holds a lag against the truth: nothing may be wrong, and no less may be said than the rules allow. `counted` tells
-/// whether all entries past the cursor were within reach of a count.
+/// Compares a lag with the truth. Nothing may be wrong, and the lag may not say less than the rules allow. `counted` means that all
+/// entries past the cursor were within reach of a count.
 ///
 /// # Errors
-/// With the rule that was broken.
+/// The rule that was broken.
 pub fn judge(lag: &Lag, truth: &Truth, family: LagFamily, counted: bool) -> Result<(), &'static str> {
     let sure = |right: bool, what| if right { Ok(()) } else { Err(what) };
     sure(lag.reported == truth.reported, "the server's own word is kept beside it")?;
@@ -72,7 +72,7 @@ pub fn judge(lag: &Lag, truth: &Truth, family: LagFamily, counted: bool) -> Resu
         return sure(lag.kind == LagKind::Exact, "what position or count can tell is exact");
     }
     let enough = match (lag.kind, truth.usable, family) {
-        // exact, a count that stopped early, or the word of a server that may drift
+        // exact, a count that stopped early, or the number of a server that may drift
         (LagKind::Exact, ..)
         | (LagKind::AtLeast, false, _)
         | (LagKind::Reported, true, LagFamily::A | LagFamily::Unknown) => true,

@@ -1,4 +1,4 @@
-//! Watching a real server by a clock of one's own: what takes ten minutes is over in seconds, and nothing waits.
+//! Watches a real server with the test's own clock: ten minutes pass in seconds, and nothing waits.
 
 use pelwatch::{
     clock::Clock,
@@ -13,7 +13,7 @@ use pelwatch::{
 };
 use tokio::runtime::{Builder, Runtime};
 
-/// A watcher that reads everything at each look, a second after the last by its own clock.
+/// A watcher that reads everything at each look. Its clock advances one second between looks.
 pub struct Paced {
     runtime: Runtime,
     link: Link,
@@ -29,12 +29,12 @@ impl Paced {
         Self { runtime, link, watch: Watch::new(settings), at: Mono(0) }
     }
 
-    /// A second later.
+    /// Looks one second later.
     pub fn look(&mut self) {
         self.look_and_wait(0);
     }
 
-    /// A second later; it is judged so many milliseconds after the server answered.
+    /// Looks one second later, and judges the reading this many milliseconds after the server's reply.
     pub fn look_and_wait(&mut self, passed_ms: u64) {
         self.at = Mono(self.at.0 + 1000);
         self.watch.store.begin_reading(self.at);
@@ -51,7 +51,7 @@ impl Paced {
         panic!("the reading never ends");
     }
 
-    /// A second later, one poll of the dashboard with this in focus.
+    /// One poll of the dashboard with this focus, one second later.
     pub fn tick(&mut self, focus: &Focus) {
         self.at = Mono(self.at.0 + 1000);
         let request = self.watch.store.wants(focus, self.at);
@@ -60,7 +60,7 @@ impl Paced {
         self.watch.take(sample, Now { mono: self.at, wall_ms: 0 }, Reading::Tick);
     }
 
-    /// All that was found at the last look.
+    /// All findings of the last look.
     pub fn findings(&self) -> Vec<Finding> {
         let groups = self.watch.groups().flat_map(|seen| &seen.judgement.findings);
         let of_streams = self.watch.store.streams.keys().flat_map(|key| self.watch.verdicts.stream(key));

@@ -1,4 +1,4 @@
-//! Answers of an unknown form, and numbers that are not true.
+//! Replies of an unknown form, and numbers that are not true.
 
 use std::{sync::Mutex, thread};
 
@@ -7,11 +7,11 @@ use serde_json::Value;
 use super::oracle::{consumer, document, group, group_with, holder, honest, row, untold, untruths, with};
 use pelwatch::testing::fake::{Answers, bulk, flat, int, line, list, map, nil};
 
-/// What a lying server answers otherwise than the honest one, and what must be null in the document then.
+/// How a lying server's replies differ from the honest ones, and what must then be null in the document.
 struct Lie {
     name: &'static str,
     answers: Vec<(&'static str, Vec<u8>)>,
-    /// As paths into the group's object; a path into the stream's begins with a slash.
+    /// Paths into the group's object; a path into the stream's object begins with a slash.
     unknown: &'static [&'static str],
 }
 
@@ -23,7 +23,7 @@ fn groups(fields: Vec<(&'static str, Vec<u8>)>) -> Vec<(&'static str, Vec<u8>)> 
     vec![("XINFO GROUPS", list([flat(fields)]))]
 }
 
-/// 2^64 minus a little, as text: as an integer it ends the connection.
+/// 2^64 minus a little, as text: as an integer it breaks the connection.
 const WRAPPED: &str = "18446744073709551611";
 
 fn stream_fields(length: Vec<u8>, added: Vec<u8>) -> Vec<u8> {
@@ -38,7 +38,7 @@ fn stream_fields(length: Vec<u8>, added: Vec<u8>) -> Vec<u8> {
     ])
 }
 
-/// Both forms of each list, those that no server sends included.
+/// Both forms of each list, including those that no server sends.
 fn forms() -> Vec<Lie> {
     let everything = honest();
     let attributed = |key: &'static str| [b"|1\r\n+ttl\r\n:5\r\n", everything[key].as_slice()].concat();
@@ -108,7 +108,6 @@ fn forms() -> Vec<Lie> {
     ]
 }
 
-/// Numbers that are not true.
 fn numbers() -> Vec<Lie> {
     let pending = |value: Vec<u8>| groups(group_with("pending", value));
     let lag = |value: Vec<u8>| groups(group_with("lag", value));
@@ -192,7 +191,7 @@ fn numbers() -> Vec<Lie> {
     ]
 }
 
-/// No list where one belongs, and errors of all kinds.
+/// Other values in place of a list, and errors of all kinds.
 fn faults() -> Vec<Lie> {
     let text = || bulk("(empty array)");
     let error = |key, text: &str| vec![(key, line(format!("-{text}")))];
@@ -225,7 +224,7 @@ fn faults() -> Vec<Lie> {
     lies
 }
 
-/// Asks a lying server and says what was untrue.
+/// Asks a lying server and returns the untrue statements.
 fn judge(lie: &Lie, truth: &Value, more: &[&str]) -> Vec<String> {
     let mut answers: Answers = honest();
     answers.extend(lie.answers.iter().cloned());
@@ -317,7 +316,7 @@ fn streams_that_cannot_be_listed_are_not_none() {
         let said = document(answers, &[]).unwrap();
         assert_eq!(said["discovery_complete"], false, "{}", String::from_utf8_lossy(&answer));
     }
-    // numbers for texts are read
+    // numbers in place of texts are accepted
     let mut answers = honest();
     answers.insert("SCAN", list([int(0), list([bulk("s")])]));
     let said = document(answers, &[]).unwrap();

@@ -1,4 +1,4 @@
-//! What is true of the stream that every table here is about, and whether a document says anything else of it.
+//! The true state of the stream that every table here is about, and a check of a document against it.
 
 use std::{path::Path, process::Output};
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use pelwatch::testing::fake::{Answers, FakeServer, bulk, flat, int, line, list, nil};
 
-/// Entries 1-0 to 6-0; the group `g` has read four of them, `c1` holds 3-0 and `c2` holds 4-0.
+/// Entries 1-0 to 6-0. The group `g` has read four of them; `c1` holds 3-0 and `c2` holds 4-0.
 pub fn honest() -> Answers {
     let entry = |id: &str| list([bulk(id), list([bulk("f"), bulk("v")])]);
     let info = "redis_version:7.2.5\r\nrole:master\r\n";
@@ -44,7 +44,6 @@ pub fn honest() -> Answers {
     ])
 }
 
-/// The fields of the group.
 pub fn group() -> Vec<(&'static str, Vec<u8>)> {
     vec![
         ("name", bulk("g")),
@@ -56,7 +55,7 @@ pub fn group() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// The same with another value for one field.
+/// The same fields with another value in one of them.
 pub fn group_with(field: &'static str, value: Vec<u8>) -> Vec<(&'static str, Vec<u8>)> {
     with(group(), field, value)
 }
@@ -82,7 +81,7 @@ pub fn row(id: &str, owner: &str, idle: i64, deliveries: i64) -> Vec<u8> {
     list([bulk(id), bulk(owner), int(idle), int(deliveries)])
 }
 
-/// An entry that nothing is told of.
+/// A pending entry without idle time and count.
 pub fn untold(id: &str, owner: &str) -> Vec<u8> {
     list([bulk(id), bulk(owner), nil(), nil()])
 }
@@ -91,10 +90,7 @@ pub fn snapshot(socket: &Path, more: &[&str]) -> Output {
     command().args(["snapshot", "--json", "-s"]).arg(socket).args(more).output().unwrap()
 }
 
-/// What the program says of a server with these answers.
-///
-/// # Panics
-/// When it does not end with 0.
+/// The program's document about a server with these replies; an error unless the program ends with 0.
 pub fn document(answers: Answers, more: &[&str]) -> Result<Value, String> {
     let server = FakeServer::start(answers);
     let output = snapshot(&server.socket(), more);
@@ -105,10 +101,7 @@ pub fn document(answers: Answers, more: &[&str]) -> Result<Value, String> {
     serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())
 }
 
-/// Holds what is said of the streams against the truth.
-///
-/// # Errors
-/// With every number, id and name that is neither true nor null.
+/// Compares a document with the truth. Returns every number, id and name that is neither true nor null.
 pub fn untruths(truth: &Value, said: &Value) -> Vec<String> {
     let mut found = Vec::new();
     compare("", &truth["streams"], &said["streams"], &mut found);
@@ -118,7 +111,7 @@ pub fn untruths(truth: &Value, said: &Value) -> Vec<String> {
     found
 }
 
-/// Words of a fault, and the server's own word, which is kept beside ours.
+/// Texts of faults, and the server's own values, which are kept beside pelwatch's.
 const BESIDE: [&str; 7] = ["reported", "reason", "error", "sampled_at", "stale", "state", "acked_sure"];
 
 fn compare(path: &str, truth: &Value, said: &Value, found: &mut Vec<String>) {
@@ -166,14 +159,14 @@ fn compare(path: &str, truth: &Value, said: &Value, found: &mut Vec<String>) {
                     None => found.push(format!("{path}: there is no {item}")),
                 }
             }
-            // a list is a list of all, unless it says that it is not
+            // a list must be complete, unless it says that it is not
             let told = path.ends_with("entries") || said.len() == truth.len();
             if !told {
                 found.push(format!("{path} has {} of {}", said.len(), truth.len()));
             }
         }
         (Value::Number(known), Value::Number(n)) if path.ends_with("ms") => {
-            // ages go on in both, from 200 ms on
+            // ages grow in both, from 200 ms on
             let passed = n.as_i64().unwrap_or(i64::MAX).saturating_sub(known.as_i64().unwrap_or(0));
             if !(-60_000..60_000).contains(&passed) || n.as_i64().is_none_or(|n| n < 200) {
                 found.push(format!("{path} is {n}, but was {known}"));

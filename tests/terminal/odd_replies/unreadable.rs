@@ -1,4 +1,4 @@
-//! Bytes that are no reply: the connection breaks over them, and that is said.
+//! Bytes that are not a reply. They break the connection, and the program says so.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use pelwatch::testing::fake::{FakeServer, HANG_UP, flat, line, list};
 
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// What an odd server answers to XINFO GROUPS.
+/// Replies of an odd server to XINFO GROUPS.
 fn unreadable() -> Vec<(&'static str, Vec<u8>)> {
     let cut = |bytes: &[u8]| [bytes, HANG_UP].concat();
     let pending = |value: Vec<u8>| list([flat(group_with("pending", value))]);
@@ -66,8 +66,8 @@ fn a_server_that_does_not_let_us_in_is_said_to() {
     }
 }
 
-/// Redis's own errors repeat names; a fork's counters wrap. Either breaks the connection at every poll: the screen says so and
-/// the tries become rare, they do not go on unseen.
+/// Redis's own errors repeat names, and a fork's counters wrap. Either breaks the connection at every poll. The screen must say so, and
+/// the attempts must become less frequent instead of continuing unnoticed.
 #[test]
 fn the_dashboard_says_what_breaks_it_and_tries_less_and_less() {
     let mut answers = honest();
