@@ -18,7 +18,7 @@ enum Palette {
     Full,
     /// The terminal's 16.
     Few,
-    /// No colours, and no colour changes: under NO_COLOR each change would be written as a reset, which also ends bold.
+    /// No colours, and no colour changes: under `NO_COLOR` each change would be written as a reset, which also ends bold.
     None,
 }
 
