@@ -104,3 +104,87 @@ fn the_table_of_servers_has_a_row_for_each_and_a_cell_for_each_suite() {
     let has = |name: &str| table[2..].iter().any(|row| row.starts_with(name));
     assert!(["| Redis 6.", "| Redis 7.", "| Redis 8.", "| Valkey "].into_iter().all(has), "{table:#?}");
 }
+
+/// The words in `code style` of a document, without those in code blocks.
+fn code_words(text: &str) -> Vec<&str> {
+    let prose: Vec<&str> = text.split("\n```").step_by(2).collect();
+    prose
+        .into_iter()
+        .flat_map(|part| part.lines().filter(|line| !line.starts_with("    ")))
+        .flat_map(|line| line.split('`').skip(1).step_by(2))
+        .collect()
+}
+
+fn all_sources(folder: PathBuf) -> String {
+    let mut text = String::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            text.push_str(&all_sources(path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            text.push_str(&fs::read_to_string(path).unwrap());
+        }
+    }
+    text
+}
+
+const FOR_DEVELOPERS: [&str; 3] = ["docs/architecture.md", "docs/glossary.md", "CONTRIBUTING.md"];
+
+#[test]
+fn files_and_folders_that_documents_name_exist() {
+    let mut seen = 0;
+    for document in FOR_DEVELOPERS.into_iter().chain(["README.md", "docs/servers.md", "docs/server-facts.md"]) {
+        let text = read(document);
+        for word in code_words(&text) {
+            let is_path = ["src/", "tests/", "docs/", "scripts/", "benches/", "fuzz/", "core/"]
+                .iter()
+                .any(|top| word.starts_with(top));
+            if !is_path || word.contains([' ', '*']) {
+                continue;
+            }
+            seen += 1;
+            let exists = path(word).exists() || path(&format!("src/{word}")).exists();
+            assert!(exists, "{document} names {word}, which does not exist");
+        }
+        let folder = path(document);
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next()) {
+            let is_ours = !link.is_empty() && !link.contains("://");
+            assert!(
+                !is_ours || folder.with_file_name(link).exists(),
+                "{document} links to {link}, which does not exist"
+            );
+        }
+    }
+    assert!(seen > 40, "paths are recognized: {seen}");
+}
+
+#[test]
+fn types_and_functions_that_documents_name_exist() {
+    let sources = all_sources(path("src"));
+    let mut seen = 0;
+    for document in FOR_DEVELOPERS {
+        let text = read(document);
+        for word in code_words(&text) {
+            let last = word.rsplit("::").next().unwrap_or(word);
+            let is_word = |word: &str| word.chars().all(|c| c.is_alphanumeric() || c == '_');
+            let is_type = word.starts_with(char::is_uppercase) && word.contains(char::is_lowercase);
+            if !(is_type || word.contains("::")) || !word.split("::").all(is_word) {
+                continue;
+            }
+            seen += 1;
+            let first = word.split("::").next().unwrap_or(word);
+            let defined = ["struct ", "enum ", "trait ", "type ", "mod "].iter().any(|kind| {
+                sources.match_indices(&format!("{kind}{first}")).any(|(at, found)| {
+                    !sources[at + found.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '_')
+                })
+            });
+            assert!(defined, "{document} names {word}: there is no {first}");
+            let is_function = last.starts_with(char::is_lowercase);
+            let forms =
+                if is_function { vec![format!("fn {last}"), format!("{last}: ")] } else { vec![last.to_owned()] };
+            let is_there = forms.iter().any(|form| sources.contains(form));
+            assert!(is_there, "{document} names {word}: there is no {last}");
+        }
+    }
+    assert!(seen > 60, "names are recognized: {seen}");
+}

@@ -456,3 +456,42 @@ fn loss_is_told_only_where_the_counters_prove_it() {
         assert_eq!(found, expected, "{what}");
     }
 }
+
+#[test]
+fn every_kind_has_the_word_that_the_json_interface_promises() {
+    use LagKind::{AtLeast, AtMost, Exact, Reported, Unknown, Unsupported};
+    let words = [Exact, Reported, AtLeast, AtMost, Unknown, Unsupported].map(LagKind::word);
+    assert_eq!(words, ["exact", "reported", "at_least", "at_most", "unknown", "unsupported"]);
+}
+
+#[test]
+fn the_server_differs_where_it_contradicts_an_exact_lag_or_reports_what_cannot_be() {
+    let lag = |kind, value, reported| Lag { kind, value, reported, reason: None, beyond_end: false };
+    let table = [
+        (lag(LagKind::Exact, Some(3), Some(3)), false),
+        (lag(LagKind::Exact, Some(3), Some(4)), true),
+        (lag(LagKind::Exact, Some(3), None), false),
+        // below an exact number, a bound says nothing about the server's
+        (lag(LagKind::AtMost, Some(3), Some(4)), false),
+        (lag(LagKind::Unknown, None, Some(4)), false),
+        (lag(LagKind::Unknown, None, Some(-1)), true),
+        (lag(LagKind::AtLeast, Some(3), Some(-1)), true),
+    ];
+    for (lag, differs) in table {
+        assert_eq!(lag.server_differs(), differs, "{lag:?}");
+    }
+}
+
+#[test]
+fn the_servers_own_number_stays_beside_every_answer() {
+    let stream = |length, last| StreamFacts { length, last_generated: id(last), ..StreamFacts::empty() };
+    let group = |cursor| GroupFacts { cursor: id(cursor), reported_lag: Known::Is(7), ..GroupFacts::fresh("g") };
+    // no rule applies: the entries after the cursor are at least 1 and at most 0
+    let one = StreamFacts { first: Some(id(1)), last: Some(id(9)), ..stream(1, 9) };
+    for (facts, cursor) in [(stream(0, 0), 0), (stream(0, 9), 12), (one, 5)] {
+        for family in [LagFamily::A, LagFamily::B, LagFamily::C, LagFamily::Unknown] {
+            let inputs = Inputs { stream: &facts, group: &group(cursor), family, drift: None, count: None };
+            assert_eq!(resolve(&inputs).reported, Some(7), "{facts:?} at {cursor}");
+        }
+    }
+}
