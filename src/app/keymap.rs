@@ -61,7 +61,7 @@ pub enum Action {
     Events,
     /// The keys.
     Help,
-    /// Draw anew.
+    /// Redraw.
     Redraw,
     /// To the shell and back.
     Suspend,
@@ -80,9 +80,21 @@ pub enum Scope {
     Overview,
     /// On the group screen.
     Group,
-    /// On the group screen with the strip in focus.
-    Strip,
 }
+
+impl Scope {
+    /// Whether a binding holds in a place with nothing over it.
+    pub fn includes(self, place: &Place) -> bool {
+        match self {
+            Self::Everywhere => true,
+            Self::Overview => matches!(place, Place::Overview),
+            Self::Group => matches!(place, Place::Group { .. }),
+        }
+    }
+}
+
+/// Why an action can do nothing now, as a sentence for the footer; `None` if it can.
+type Guard = fn(&App) -> Option<&'static str>;
 
 /// One row of the table.
 #[derive(Clone, Copy, Debug)]
@@ -97,10 +109,18 @@ pub struct Binding {
     pub word: &'static str,
     /// A line for help.
     pub help: &'static str,
+    guards: &'static [Guard],
+}
+
+impl Binding {
+    /// Refuses, in this order, with the first reason that a guard gives.
+    const fn unless(self, guards: &'static [Guard]) -> Self {
+        Self { guards, ..self }
+    }
 }
 
 const fn row(action: Action, keys: &'static [Key], scope: Scope, word: &'static str, help: &'static str) -> Binding {
-    Binding { action, keys, scope, word, help }
+    Binding { action, keys, scope, word, help, guards: &[] }
 }
 
 use Key::{BackTab, Char, Ctrl, Down, End, Enter, Esc, F, Home, Left, PageDown, PageUp, Right, Tab, Up};
@@ -122,83 +142,90 @@ pub const BINDINGS: &[Binding] = &[
         &[Char('l'), Right],
         Scope::Group,
         "",
-        "on the strip: one entry on; on a consumer: show its entries",
+        "on the strip: next entry; on a consumer: show its entries",
     ),
     row(
         Action::Left,
         &[Char('h'), Left],
         Scope::Group,
         "",
-        "on the strip: one entry back; on a consumer: hide its entries",
+        "on the strip: previous entry; on a consumer: hide its entries",
     ),
     row(Action::First, &[Char('g'), Home], Scope::Everywhere, "", "to the first row"),
     row(Action::Last, &[Char('G'), End], Scope::Everywhere, "", "to the last row"),
     row(Action::PageDown, &[PageDown, Ctrl('d')], Scope::Everywhere, "", "half a screen down"),
     row(Action::PageUp, &[PageUp, Ctrl('u')], Scope::Everywhere, "", "half a screen up"),
     row(Action::NextPane, &[Tab], Scope::Group, "pane", "to the next pane"),
-    row(Action::PreviousPane, &[BackTab], Scope::Group, "", "to the pane before"),
+    row(Action::PreviousPane, &[BackTab], Scope::Group, "", "to the previous pane"),
     row(
         Action::Zoom,
         &[Char('z')],
         Scope::Group,
         "zoom",
         "zoom of the strip: entries with ids, one cell an entry, the whole stream",
-    ),
+    )
+    .unless(&[group_missing]),
     row(Action::NextGroup, &[Char('n'), Char(']')], Scope::Group, "next group", "to the next group of the overview"),
-    row(Action::PreviousGroup, &[Char('N'), Char('[')], Scope::Group, "", "to the group before"),
+    row(Action::PreviousGroup, &[Char('N'), Char('[')], Scope::Group, "", "to the previous group"),
     row(
         Action::Filter,
         &[Char('/')],
         Scope::Overview,
         "filter",
-        "show only rows whose names hold a text; ! in front turns it round",
+        "show only rows whose names contain a text; ! in front inverts the filter",
     ),
-    row(Action::Sort, &[Char('s')], Scope::Overview, "sort", "next order: severity, name, lag, pending, oldest"),
-    row(Action::Reverse, &[Char('S')], Scope::Overview, "", "turn the order round"),
+    row(Action::Sort, &[Char('s')], Scope::Overview, "sort", "next order: level, name, lag, pending, oldest"),
+    row(Action::Reverse, &[Char('S')], Scope::Overview, "", "reverse the order"),
     row(
         Action::Prepare(Prepared::Claim),
         &[Char('c')],
         Scope::Everywhere,
         "claim",
         "prepare a claim of idle entries: shows what would happen before anything is written",
-    ),
+    )
+    .unless(&[box_open, no_group_picked, consumers_unknown]),
     row(
         Action::Prepare(Prepared::Seek),
         &[Char('m')],
         Scope::Everywhere,
         "move cursor",
         "prepare a move of the group's cursor: shows what would be skipped or delivered again",
-    ),
-    row(Action::Mark, &[Char('v')], Scope::Group, "", "mark the entry, or take the mark away"),
+    )
+    .unless(&[box_open, no_group_picked]),
+    row(Action::Mark, &[Char('v')], Scope::Group, "", "mark the entry, or remove its mark").unless(&[no_entries_here]),
     row(
         Action::Prepare(Prepared::HandOver),
         &[Char('C')],
         Scope::Group,
         "",
         "prepare handing the marked entries to a consumer",
-    ),
+    )
+    .unless(&[box_open, no_group_picked, nothing_marked]),
     row(
         Action::Prepare(Prepared::Acknowledge),
         &[Char('A')],
         Scope::Group,
         "",
         "prepare acknowledging the marked entries unprocessed",
-    ),
+    )
+    .unless(&[box_open, no_group_picked, nothing_marked]),
     row(
         Action::Prepare(Prepared::DeleteConsumer),
         &[Char('D')],
         Scope::Group,
         "",
         "prepare deleting the consumer; refused while it holds anything",
-    ),
+    )
+    .unless(&[box_open, no_group_picked, no_consumer_picked]),
     row(
         Action::Prepare(Prepared::DeleteGroup),
         &[Char('X')],
         Scope::Everywhere,
         "",
         "prepare deleting the group (XGROUP DESTROY); refused while it is in use, unless that is typed out",
-    ),
-    row(Action::Pause, &[Char(' ')], Scope::Everywhere, "pause", "let the screen stand still while collection goes on"),
+    )
+    .unless(&[box_open, no_group_picked]),
+    row(Action::Pause, &[Char(' ')], Scope::Everywhere, "pause", "freeze the screen; polling continues"),
     row(Action::Poll, &[Char('r'), F(5)], Scope::Everywhere, "", "poll now"),
     row(Action::Faster, &[Char('+'), Char('=')], Scope::Everywhere, "", "poll more often"),
     row(Action::Slower, &[Char('-')], Scope::Everywhere, "", "poll less often"),
@@ -214,31 +241,26 @@ pub const BINDINGS: &[Binding] = &[
         &[Char('Y')],
         Scope::Everywhere,
         "copy command",
-        "copy the redis-cli command that looks at the same thing",
+        "copy the redis-cli command that shows the same",
     ),
     row(
         Action::Events,
         &[Char('e')],
         Scope::Everywhere,
         "events",
-        "what happened so far: groups lost, cursors moved back, consumers vanished",
-    ),
+        "events so far: groups lost, cursors moved back, consumers gone",
+    )
+    .unless(&[no_events]),
     row(Action::Help, &[Char('?'), F(1)], Scope::Everywhere, "help", "the keys that work here"),
-    row(Action::Redraw, &[Ctrl('l')], Scope::Everywhere, "", "draw the screen anew"),
-    row(Action::Suspend, &[Ctrl('z')], Scope::Everywhere, "", "to the shell; fg comes back"),
+    row(Action::Redraw, &[Ctrl('l')], Scope::Everywhere, "", "redraw the screen"),
+    row(Action::Suspend, &[Ctrl('z')], Scope::Everywhere, "", "to the shell; fg returns"),
     row(Action::QuitPrinting, &[Char('Q')], Scope::Everywhere, "", "quit and leave a text snapshot on the terminal"),
     row(Action::Quit, &[Char('q'), Ctrl('c')], Scope::Everywhere, "quit", "quit"),
 ];
 
 /// Whether a binding holds where the user is.
 pub fn holds(app: &App, scope: Scope) -> bool {
-    let in_group = matches!(app.place, Place::Group { .. });
-    match scope {
-        Scope::Everywhere => true,
-        Scope::Overview => !in_group && app.overlay.is_none(),
-        Scope::Group => in_group && app.overlay.is_none(),
-        Scope::Strip => in_group && app.overlay.is_none() && app.pane == Pane::Strip,
-    }
+    scope == Scope::Everywhere || (app.overlay.is_none() && scope.includes(&app.place))
 }
 
 /// What a key does where the user is.
@@ -249,41 +271,47 @@ pub fn action(app: &App, key: Key) -> Option<Action> {
         .map(|binding| binding.action)
 }
 
-fn knows_consumers(app: &App) -> bool {
-    let group = app.subject().and_then(|(key, name)| Some(app.watch.store.group(&key, &name)?.1));
-    group.is_some_and(|group| group.consumers.value.is_some())
-}
-
 /// Why an action can do nothing here; `None` when it can.
 pub fn disabled_reason(app: &App, action: Action) -> Option<&'static str> {
-    match action {
-        Action::Prepare(_) if app.overlay.is_some() => Some("close the box first"),
-        Action::Prepare(_) if app.subject().is_none() => Some("pick a group first"),
-        Action::Prepare(Prepared::Claim) if !knows_consumers(app) => {
-            Some("the consumers of this group are not known yet")
-        }
-        Action::Mark if !matches!(app.pane, Pane::Strip | Pane::Consumers) => {
-            Some("entries are marked on the strip or among the consumers")
-        }
-        Action::Prepare(Prepared::HandOver | Prepared::Acknowledge) if app.marks.is_empty() => {
-            Some("no entry is marked: v marks one")
-        }
-        Action::Prepare(Prepared::DeleteConsumer)
-            if app.pane != Pane::Consumers || super::dialog::consumer_at(app).is_none() =>
-        {
-            Some("pick a consumer first")
-        }
-        Action::Events
-            if app.watch.store.events.is_empty()
-                && app.actions.is_empty()
-                && app.journal.is_empty()
-                && app.overlay != Some(Overlay::Events) =>
-        {
-            Some("nothing happened so far")
-        }
-        Action::Zoom if app.group().is_none() => Some("the group is not there"),
-        _ => None,
-    }
+    let binding = BINDINGS.iter().find(|binding| binding.action == action)?;
+    binding.guards.iter().find_map(|guard| guard(app))
+}
+
+fn box_open(app: &App) -> Option<&'static str> {
+    app.overlay.is_some().then_some("close the box first")
+}
+
+fn no_group_picked(app: &App) -> Option<&'static str> {
+    app.subject().is_none().then_some("pick a group first")
+}
+
+fn group_missing(app: &App) -> Option<&'static str> {
+    app.group().is_none().then_some("the group is not there")
+}
+
+fn consumers_unknown(app: &App) -> Option<&'static str> {
+    let group = app.subject().and_then(|(key, name)| Some(app.watch.store.group(&key, &name)?.1));
+    let known = group.is_some_and(|group| group.consumers.value.is_some());
+    (!known).then_some("the consumers of this group are not known yet")
+}
+
+fn no_entries_here(app: &App) -> Option<&'static str> {
+    let here = matches!(app.pane, Pane::Strip | Pane::Consumers);
+    (!here).then_some("entries are marked on the strip or among the consumers")
+}
+
+fn nothing_marked(app: &App) -> Option<&'static str> {
+    app.marks.is_empty().then_some("no entry is marked: v marks one")
+}
+
+fn no_consumer_picked(app: &App) -> Option<&'static str> {
+    let picked = app.pane == Pane::Consumers && super::dialog::consumer_at(app).is_some();
+    (!picked).then_some("pick a consumer first")
+}
+
+fn no_events(app: &App) -> Option<&'static str> {
+    let none = app.watch.store.events.is_empty() && app.actions.is_empty() && app.journal.is_empty();
+    (none && app.overlay != Some(Overlay::Events)).then_some("nothing happened so far")
 }
 
 /// The table for the README, as Markdown.
@@ -294,7 +322,6 @@ pub fn markdown() -> String {
             Scope::Everywhere => "everywhere",
             Scope::Overview => "overview",
             Scope::Group => "group",
-            Scope::Strip => "strip",
         };
         let keys: Vec<String> = binding.keys.iter().map(code).collect();
         format!("| {} | {place} | {} |\n", keys.join(" "), binding.help)
@@ -308,8 +335,7 @@ mod tests {
     use std::collections::HashSet;
 
     fn overlap(a: Scope, b: Scope) -> bool {
-        let within = |a, b| matches!((a, b), (Scope::Strip, Scope::Group));
-        a == b || a == Scope::Everywhere || b == Scope::Everywhere || within(a, b) || within(b, a)
+        a == b || a == Scope::Everywhere || b == Scope::Everywhere
     }
 
     #[test]

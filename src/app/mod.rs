@@ -102,10 +102,7 @@ pub enum Overlay {
         payload: Option<EntryPayload>,
     },
     /// One finding in full.
-    Finding {
-        /// Which of the group's findings.
-        index: usize,
-    },
+    Finding,
 }
 
 /// The connection as the header shows it.

@@ -360,7 +360,7 @@ fn open(app: &mut App, now: Now, effects: &mut Vec<Effect>) {
         (Place::Group { .. }, Pane::Symptoms) => {
             let any = app.group().is_some_and(|seen| seen.findings().next().is_some());
             if any {
-                app.overlay = Some(Overlay::Finding { index: app.finding });
+                app.overlay = Some(Overlay::Finding);
                 app.scroll = 0;
             }
         }

@@ -156,7 +156,7 @@ fn esc_and_odd_keys_never_quit() {
 fn place_for(binding: &keymap::Binding) -> Scene {
     let mut scene = match binding.scope {
         Scope::Overview | Scope::Everywhere => overview(),
-        Scope::Group | Scope::Strip => seed_group(),
+        Scope::Group => seed_group(),
     };
     match binding.action {
         Action::Back => scene = seed_group(),
@@ -249,7 +249,6 @@ fn a_binding_holds_in_its_scope_and_nowhere_else() {
                 Scope::Everywhere => true,
                 Scope::Overview => !in_group && !over,
                 Scope::Group => in_group && !over,
-                Scope::Strip => in_group && !over && scene.app.pane == Pane::Strip,
             };
             for key in binding.keys {
                 let found = keymap::action(&scene.app, *key) == Some(binding.action);

@@ -2,12 +2,7 @@
 
 use super::{Line, Span, Tone, bold, consumers::deliveries, finding_at, heat, span, words::level_tone};
 use crate::{
-    app::{
-        App, Overlay,
-        cells::width,
-        keymap::{BINDINGS, holds},
-        tree::aged,
-    },
+    app::{App, Overlay, cells::width, keymap::BINDINGS, tree::aged},
     core::{
         id::EntryId,
         name::{Name, visible},
@@ -45,7 +40,7 @@ pub fn view(app: &App, now: Now) -> Option<OverlayView> {
         Overlay::Help => ("Keys here".to_owned(), help(app)),
         Overlay::Events => ("Events".to_owned(), events(app)),
         Overlay::Entry { key, id, payload } => (format!("{key} {id}"), entry(app, *id, key, payload.as_ref(), now)),
-        Overlay::Finding { .. } => ("Finding".to_owned(), finding(app)),
+        Overlay::Finding => ("Finding".to_owned(), finding(app)),
     };
     Some(boxed(app, title, &lines, app.scroll))
 }
@@ -122,10 +117,9 @@ fn wrapped(line: &Line, cells: usize) -> Vec<Line> {
 
 fn help(app: &App) -> Vec<Line> {
     // the keys of the place below the box, not of the box itself
-    let below = App { overlay: None, ..app.clone() };
     let mut lines: Vec<Line> = BINDINGS
         .iter()
-        .filter(|binding| holds(&below, binding.scope))
+        .filter(|binding| binding.scope.includes(&app.place))
         .map(|binding| {
             let keys: Vec<String> = binding.keys.iter().map(ToString::to_string).collect();
             vec![bold(format!("{:<16}", keys.join(" ")), Tone::Accent), span(binding.help, Tone::Plain)]

@@ -471,7 +471,6 @@ fn the_server_differs_where_it_contradicts_an_exact_lag_or_reports_what_cannot_b
         (lag(LagKind::Exact, Some(3), Some(3)), false),
         (lag(LagKind::Exact, Some(3), Some(4)), true),
         (lag(LagKind::Exact, Some(3), None), false),
-        // below an exact number, a bound says nothing about the server's
         (lag(LagKind::AtMost, Some(3), Some(4)), false),
         (lag(LagKind::Unknown, None, Some(4)), false),
         (lag(LagKind::Unknown, None, Some(-1)), true),
@@ -488,10 +487,14 @@ fn the_servers_own_number_stays_beside_every_answer() {
     let group = |cursor| GroupFacts { cursor: id(cursor), reported_lag: Known::Is(7), ..GroupFacts::fresh("g") };
     // no rule applies: the entries after the cursor are at least 1 and at most 0
     let one = StreamFacts { first: Some(id(1)), last: Some(id(9)), ..stream(1, 9) };
-    for (facts, cursor) in [(stream(0, 0), 0), (stream(0, 9), 12), (one, 5)] {
+    for (facts, cursor) in [(stream(0, 0), 0), (one.clone(), 12), (one, 5)] {
         for family in [LagFamily::A, LagFamily::B, LagFamily::C, LagFamily::Unknown] {
             let inputs = Inputs { stream: &facts, group: &group(cursor), family, drift: None, count: None };
             assert_eq!(resolve(&inputs).reported, Some(7), "{facts:?} at {cursor}");
         }
+    }
+    for reported in [7, -1] {
+        let group = GroupFacts { reported_lag: Known::Is(reported), ..group(5) };
+        assert_eq!(unchecked(&group).reported, Some(reported));
     }
 }
