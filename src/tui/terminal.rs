@@ -35,8 +35,9 @@ impl Screen {
                 "the dashboard needs a terminal; for scripts there is: pelwatch snapshot [--json]",
             ));
         }
-        enter()?;
-        Ok(Self { terminal: Terminal::new(CrosstermBackend::new(io::stdout()))? })
+        let terminal = enter().and_then(|()| Terminal::new(CrosstermBackend::new(io::stdout())));
+        // half taken is worse than not taken: the shell would stay in raw mode
+        Ok(Self { terminal: terminal.inspect_err(|_| give_back())? })
     }
 
     /// Takes the terminal again after a pause, and clears it.

@@ -7,6 +7,8 @@ mod architecture;
 mod docs;
 /// The bodies of the fuzz targets on fixed inputs.
 mod fuzzing;
+/// Cargo.toml keeps its promises.
+mod manifest;
 /// The polling task on a scripted source.
 mod polling;
 /// Random keys, samples and sizes.
