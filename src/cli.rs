@@ -101,19 +101,19 @@ pub struct WatchArgs {
     /// Time between two polls, from 100ms
     #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = interval, help_heading = "What to watch")]
     pub interval: Duration,
-    /// A consumer that holds entries and was not seen for so long is said to be gone
+    /// A consumer that holds entries and was not seen for this long is reported as gone
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = humantime::parse_duration, help_heading = "What to watch")]
     pub gone_after: Duration,
-    /// Never name this symptom, as in retention; may be repeated
+    /// Hide this symptom, for example retention; may be repeated
     #[arg(long = "quiet", value_name = "SYMPTOM", value_parser = symptom, help_heading = "What to watch")]
     pub quiet: Vec<String>,
-    /// Server time a second that walking through large lists of pending entries may take; 0s walks none
+    /// Server time per second for walking large lists of pending entries; 0s disables it
     #[arg(long, value_name = "DURATION", default_value = "5ms", value_parser = budget, help_heading = "What to watch")]
     pub census_budget: Duration,
-    /// Server time that no single command of such a walk is to exceed, from 100us
+    /// Most server time for one command of such a walk, from 100us
     #[arg(long, value_name = "DURATION", default_value = "1ms", value_parser = command_budget, help_heading = "What to watch")]
     pub census_command: Duration,
-    /// Name only this symptom; may be repeated, and --quiet wins over it [default: all]
+    /// Show only this symptom; may be repeated; --quiet takes precedence [default: all]
     #[arg(long = "only", value_name = "SYMPTOM", value_parser = symptom, help_heading = "What to watch")]
     pub only: Vec<String>,
 }
@@ -121,10 +121,10 @@ pub struct WatchArgs {
 /// How the screen looks, and what it may do.
 #[derive(Args, Debug, Default, Clone)]
 pub struct ScreenArgs {
-    /// Let claims and moves be carried out after a typed confirmation; without it they can only be prepared and copied
+    /// Allow actions after a typed confirmation; without it they can only be prepared and copied
     #[arg(long, help_heading = "Screen")]
     pub allow_actions: bool,
-    /// Never write in this session, whatever else is said
+    /// Never write in this session, even with --allow-actions
     #[arg(long, help_heading = "Screen")]
     pub read_only: bool,
     /// Draw with ASCII only
@@ -150,10 +150,10 @@ pub struct SnapshotArgs {
     /// Print text (the default)
     #[arg(long)]
     pub text: bool,
-    /// Keep sampling for so long first, so that trends and events are in the result
+    /// Sample for this long first, so that trends and events are in the result
     #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = humantime::parse_duration)]
     pub settle: Duration,
-    /// Pending entries read of each group, at most
+    /// Most pending entries to read of each group
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub pel_limit: usize,
 }
@@ -164,10 +164,10 @@ pub struct ActArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
-    /// Carry the plan out; without it nothing is written
+    /// Execute the plan; without this nothing is written
     #[arg(long, requires = "confirm")]
     pub execute: bool,
-    /// The group's name once more, to confirm
+    /// The group's name again, to confirm
     #[arg(long, value_name = "GROUP", allow_hyphen_values = true)]
     pub confirm: Option<OsString>,
     /// A consumer seen within this time counts as active
@@ -185,22 +185,22 @@ pub struct ClaimArgs {
     /// Who gets the entries
     #[arg(long, value_name = "CONSUMER", allow_hyphen_values = true)]
     pub to: OsString,
-    /// Create the consumer if it is not there
+    /// Create the consumer if it does not exist
     #[arg(long)]
     pub create: bool,
-    /// Only entries idle for so long [default: 5min; the dashboard proposes a value from the handling times it saw]
+    /// Only entries idle for this long [default: 5min; the dashboard proposes a value from the handling times it saw]
     #[arg(long, value_name = "DURATION", value_parser = idle_time)]
     pub min_idle: Option<Duration>,
     /// Only entries of this consumer
     #[arg(long, value_name = "CONSUMER", allow_hyphen_values = true)]
     pub from: Option<OsString>,
-    /// At most so many entries move; those without payload that XAUTOCLAIM passes on the way are removed besides
+    /// Most entries to move; entries without payload that XAUTOCLAIM meets are removed in addition
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
     /// Raise delivery counts, as a plain XCLAIM does
     #[arg(long)]
     pub no_justid: bool,
-    /// Refuse unless so many entries are pending
+    /// Refuse unless this many entries are pending
     #[arg(long, value_name = "N")]
     pub expect_pending: Option<i64>,
     /// Where.
@@ -221,7 +221,7 @@ pub struct SeekArgs {
     /// Where to: an id, $, 0, +N or -N entries, 10m-ago, or 2026-11-30T12:00:00Z
     #[arg(long, value_name = "PLACE", allow_hyphen_values = true)]
     pub to: String,
-    /// A target past the last id is meant
+    /// Allow a target past the last id
     #[arg(long)]
     pub beyond_end: bool,
     /// Refuse unless the cursor is here
@@ -242,7 +242,7 @@ pub struct DeleteGroupArgs {
     pub stream: OsString,
     /// The group
     pub group: OsString,
-    /// Delete it although entries are pending or wait, or consumers are listed
+    /// Delete it even if entries are pending or waiting, or consumers are listed
     #[arg(long)]
     pub in_use: bool,
     #[command(flatten)]
@@ -257,7 +257,7 @@ pub struct DemoArgs {
     /// How.
     #[command(flatten)]
     pub screen: ScreenArgs,
-    /// Without a terminal: print a text snapshot every 2 s for so long
+    /// Without a terminal: print a text snapshot every 2 s for this long
     #[arg(long = "for", value_name = "DURATION", default_value = "20s", value_parser = humantime::parse_duration)]
     pub length: Duration,
 }
@@ -270,7 +270,7 @@ fn interval(text: &str) -> Result<Duration, String> {
     Ok(interval)
 }
 
-/// More than half of a server's time is no watching.
+/// A limit: watching must not take more than half of a server's time.
 fn budget(text: &str) -> Result<Duration, String> {
     let budget = humantime::parse_duration(text).map_err(|error| error.to_string())?;
     if budget > Duration::from_millis(500) {

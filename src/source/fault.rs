@@ -17,7 +17,7 @@ pub enum LinkFault {
         why: String,
     },
     /// Authentication failed, or the server requires a password.
-    #[error("{endpoint} refuses to let us in: {why}")]
+    #[error("{endpoint} refuses the login: {why}")]
     Refused {
         endpoint: String,
         /// The server's message.

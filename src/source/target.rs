@@ -15,7 +15,7 @@ pub enum TargetError {
     NotAnAddress(String),
     /// TLS is not supported.
     #[error(
-        "TLS (rediss:// or valkeys://) is not in this version: use a tunnel to a plain port, for example with stunnel or ssh -L"
+        "TLS (rediss:// or valkeys://) is not supported in this version: use a tunnel to a plain port, for example with stunnel or ssh -L"
     )]
     Tls,
     /// A URL and flags both name a server.

@@ -82,8 +82,8 @@ fn no_password_and_a_wrong_one_are_said_in_one_sentence_with_3() {
     let Some(server) = guarded() else { return };
     let ways: [(&[&str], &str); 3] = [
         (&[], "--askpass"),
-        (&["-a", WRONG], "refuses to let us in"),
-        (&["--user", "nobody", "-a", PASSWORD], "refuses to let us in"),
+        (&["-a", WRONG], "refuses the login"),
+        (&["--user", "nobody", "-a", PASSWORD], "refuses the login"),
     ];
     for (args, words) in ways {
         let mut terminal = connect(&server, args, &[]);
