@@ -1,6 +1,6 @@
 //! What is typed into the fields of an action's dialog.
 
-use super::seek::Place;
+use super::place::Place;
 use crate::core::name::Name;
 
 /// A field of a dialog.

@@ -12,9 +12,9 @@ pub enum Place {
     Id(EntryId),
     /// `$`: after the last id ever given out.
     End,
-    /// So many entries on.
+    /// This many entries forward.
     Forward(usize),
-    /// So many entries back.
+    /// This many entries back.
     Back(usize),
     /// Before the entries of so many milliseconds ago.
     Ago(i64),
