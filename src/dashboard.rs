@@ -95,7 +95,7 @@ pub async fn run(target: Target, options: Options, clock: Clock, beside: JoinSet
     let Dashboard { app, screen, .. } = dashboard;
     drop(screen);
     if printing? {
-        print!("{}", report::text(&app.watch, &app.endpoint, clock.now()));
+        print!("{}", report::text(&app.watch, &app.session.endpoint, clock.now()));
     }
     Ok(())
 }
@@ -137,10 +137,10 @@ impl Dashboard {
         let mut app = App::new(options.settings.clone(), target.place(), target.cli_words(), interval_ms);
         let size = screen.terminal.size()?;
         app.size = (size.width, size.height);
-        app.may_act = options.may_act;
-        options.why_read_only.clone_into(&mut app.why_read_only);
+        app.session.may_act = options.may_act;
+        options.why_read_only.clone_into(&mut app.session.why_read_only);
         if let Some(path) = journal::default_path(|name| std::env::var(name).ok()) {
-            app.journal = journal::tail(&path, 20);
+            app.session.journal = journal::tail(&path, 20);
         }
         let (sender, messages) = mpsc::channel(8);
         let (actions, to_act) = mpsc::channel(4);

@@ -1,7 +1,7 @@
 //! The dialog of an action: what is asked for, the plan it gives, the typed confirmation, and what became of it. The focus begins on
 //! Cancel, so that a key typed ahead does nothing; only a plan that is shown, not refused and confirmed by typing can be sent.
 
-use super::{App, Notice, effect::Effect, key::Key, tree::TreeRow};
+use super::{App, Overlay, effect::Effect, group_screen::picked_consumer, key::Key};
 use crate::core::{
     action::{
         Ask, Plan,
@@ -75,6 +75,8 @@ pub struct Dialog {
 const LONGEST_TYPED: usize = 40;
 /// Without observed handling times nothing younger than this is proposed for a claim, in milliseconds.
 const CAUTIOUS_IDLE_MS: i64 = 300_000;
+/// A notice of how an action ended stays for this time.
+const OUTCOME_MS: u64 = 10_000;
 
 impl Dialog {
     /// What must be typed.
@@ -130,7 +132,7 @@ pub enum Action {
 
 /// The request that an action begins with. What is missing in it is chosen or typed in the dialog.
 fn template(app: &App, action: Action, key: Name, group: Name) -> Option<Ask> {
-    let ids = || app.marks.iter().copied().collect();
+    let ids = || app.group_screen.marks.iter().copied().collect();
     Some(match action {
         Action::Claim => Ask::Claim(ClaimAsk {
             key,
@@ -145,7 +147,9 @@ fn template(app: &App, action: Action, key: Name, group: Name) -> Option<Ask> {
         Action::Seek => Ask::Seek(SeekAsk { key, group, place: Place::End, beyond_end: false }),
         Action::HandOver => Ask::Marked(MarkedAsk { key, group, ids: ids(), what: What::MoveTo(Name::default()) }),
         Action::Acknowledge => Ask::Marked(MarkedAsk { key, group, ids: ids(), what: What::Acknowledge }),
-        Action::DeleteConsumer => Ask::DeleteConsumer(DeleteConsumerAsk { key, group, consumer: consumer_at(app)? }),
+        Action::DeleteConsumer => {
+            Ask::DeleteConsumer(DeleteConsumerAsk { key, group, consumer: picked_consumer(app)? })
+        }
         Action::DeleteGroup => Ask::DeleteGroup(DeleteGroupAsk { key, group, in_use: false }),
     })
 }
@@ -181,7 +185,7 @@ fn open(app: &mut App, asked: Ask, now: Now, effects: &mut Vec<Effect>) {
     let mut form = Form {
         targets: consumers.iter().map(|consumer| consumer.name.clone()).collect(),
         min_idle: format!("{}s", proposed / 1000),
-        place: app.entry.unwrap_or(group.facts.cursor).to_string(),
+        place: app.group_screen.entry.unwrap_or(group.facts.cursor).to_string(),
         ..Form::default()
     };
     if let Ask::Seek(SeekAsk { place: Place::Id(id), .. }) = &asked {
@@ -190,7 +194,7 @@ fn open(app: &mut App, asked: Ask, now: Now, effects: &mut Vec<Effect>) {
     let mut dialog = Dialog {
         ask: asked,
         form,
-        may_act: app.may_act,
+        may_act: app.session.may_act,
         id: app.asked,
         part: Part::Cancel,
         min_idle_from: from,
@@ -202,7 +206,7 @@ fn open(app: &mut App, asked: Ask, now: Now, effects: &mut Vec<Effect>) {
         stage: Stage::Asking,
     };
     ask(&mut dialog, effects);
-    app.dialog = Some(Box::new(dialog));
+    super::overlay::show(app, Overlay::Dialog(Box::new(dialog)));
 }
 
 /// Asks for the plan of what the fields say now; an older plan is never shown for newer fields.
@@ -219,7 +223,7 @@ fn ask(dialog: &mut Dialog, effects: &mut Vec<Effect>) {
 
 /// A key while the dialog is open.
 pub fn press(app: &mut App, key: Key, now: Now, effects: &mut Vec<Effect>) {
-    let Some(mut dialog) = app.dialog.take() else { return };
+    let Some(Overlay::Dialog(mut dialog)) = app.overlay.take() else { return };
     let keep = match dialog.stage {
         Stage::Asking => asking(app, &mut dialog, key, effects),
         Stage::Running(..) => {
@@ -230,8 +234,8 @@ pub fn press(app: &mut App, key: Key, now: Now, effects: &mut Vec<Effect>) {
         }
         Stage::Ended(..) => ended(app, &mut dialog, key, now, effects),
     };
-    if keep && app.dialog.is_none() {
-        app.dialog = Some(dialog);
+    if keep && app.overlay.is_none() {
+        app.overlay = Some(Overlay::Dialog(dialog));
     }
 }
 
@@ -260,7 +264,7 @@ fn asking(app: &mut App, dialog: &mut Dialog, key: Key, effects: &mut Vec<Effect
             }
         }
         (Key::Enter, Part::Do) => {
-            if let Some(plan) = dialog.ready().filter(|_| app.may_act).cloned() {
+            if let Some(plan) = dialog.ready().filter(|_| app.session.may_act).cloned() {
                 dialog.stage = Stage::Running(0, 0);
                 effects.push(Effect::Execute { dialog: dialog.id, plan: Box::new(plan) });
             }
@@ -324,7 +328,7 @@ fn copy(app: &mut App, dialog: &Dialog, effects: &mut Vec<Effect>) {
     if let Some(Ok(plan)) = &dialog.plan {
         let commands = plan.detail().commands();
         let lines: Vec<String> =
-            commands.iter().map(|command| format!("redis-cli {} {command}", app.cli_words)).collect();
+            commands.iter().map(|command| format!("redis-cli {} {command}", app.session.cli_words)).collect();
         effects.push(Effect::Copy(lines.join("\n")));
     }
 }
@@ -352,7 +356,7 @@ pub fn way_back(dialog: &Dialog, outcome: &Outcome, passed_ms: i64) -> Option<As
 
 /// A plan that was asked for.
 pub fn planned(app: &mut App, id: u64, plan: Result<Box<Plan>, String>) {
-    let Some(dialog) = app.dialog.as_mut().filter(|dialog| dialog.id == id && dialog.stage == Stage::Asking) else {
+    let Some(dialog) = app.dialog_mut(id).filter(|dialog| dialog.stage == Stage::Asking) else {
         return;
     };
     // only the plan of what the fields say now
@@ -381,10 +385,9 @@ pub fn planned(app: &mut App, id: u64, plan: Result<Box<Plan>, String>) {
 /// The end of an action. A cursor that moved meanwhile is the normal case on a live group: nothing was written, the new preview is
 /// asked for at once, and from then on "the cursor is moving" may be acknowledged.
 pub fn ended_with(app: &mut App, id: u64, outcome: Box<Outcome>, now: Now, effects: &mut Vec<Effect>) {
-    app.actions.push((now.wall_ms, outcome.text()));
-    let Some(dialog) = app.dialog.as_mut().filter(|dialog| dialog.id == id) else {
-        app.notice = Some(Notice { text: outcome.text(), until: Mono(now.mono.0 + 10_000) });
-        return;
+    app.session.actions.push((now.wall_ms, outcome.text()));
+    let Some(dialog) = app.dialog_mut(id) else {
+        return app.notify(outcome.text(), now, OUTCOME_MS);
     };
     let moved = matches!(*outcome, Outcome::Refused(Refusal::CursorMoved { .. }));
     if moved && matches!(dialog.ask, Ask::Seek(_)) {
@@ -394,17 +397,9 @@ pub fn ended_with(app: &mut App, id: u64, outcome: Box<Outcome>, now: Now, effec
         dialog.typed.clear();
         ask(dialog, effects);
         dialog.wrong = None;
-        app.notice = Some(Notice { text: outcome.text(), until: Mono(now.mono.0 + 10_000) });
+        app.notify(outcome.text(), now, OUTCOME_MS);
     } else {
         dialog.stage = Stage::Ended(outcome, now.mono);
     }
     effects.push(Effect::PollNow);
-}
-
-/// The consumer that the row in the tree stands for.
-pub fn consumer_at(app: &App) -> Option<Name> {
-    match app.tree_row.as_ref()? {
-        TreeRow::Consumer(name) => name.clone(),
-        TreeRow::Entry(_) => None,
-    }
 }

@@ -71,6 +71,22 @@ pub enum Action {
     Quit,
 }
 
+impl Action {
+    /// By how many rows it walks, on a terminal of that size; `None` for what does not walk.
+    pub fn step(self, size: (u16, u16)) -> Option<isize> {
+        let half = isize::from(size.1 as i16 / 2).max(1);
+        Some(match self {
+            Self::Down => 1,
+            Self::Up => -1,
+            Self::PageDown => half,
+            Self::PageUp => -half,
+            Self::First => isize::MIN / 2,
+            Self::Last => isize::MAX / 2,
+            _ => return None,
+        })
+    }
+}
+
 /// Where a binding holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
@@ -296,21 +312,21 @@ fn consumers_unknown(app: &App) -> Option<&'static str> {
 }
 
 fn no_entries_here(app: &App) -> Option<&'static str> {
-    let here = matches!(app.pane, Pane::Strip | Pane::Consumers);
+    let here = matches!(app.group_screen.pane, Pane::Strip | Pane::Consumers);
     (!here).then_some("entries are marked on the strip or among the consumers")
 }
 
 fn nothing_marked(app: &App) -> Option<&'static str> {
-    app.marks.is_empty().then_some("no entry is marked: v marks one")
+    app.group_screen.marks.is_empty().then_some("no entry is marked: v marks one")
 }
 
 fn no_consumer_picked(app: &App) -> Option<&'static str> {
-    let picked = app.pane == Pane::Consumers && super::dialog::consumer_at(app).is_some();
+    let picked = app.group_screen.pane == Pane::Consumers && super::group_screen::picked_consumer(app).is_some();
     (!picked).then_some("pick a consumer first")
 }
 
 fn no_events(app: &App) -> Option<&'static str> {
-    let none = app.watch.store.events.is_empty() && app.actions.is_empty() && app.journal.is_empty();
+    let none = app.watch.store.events.is_empty() && app.session.actions.is_empty() && app.session.journal.is_empty();
     (none && app.overlay != Some(Overlay::Events)).then_some("nothing happened so far")
 }
 

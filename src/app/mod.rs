@@ -3,27 +3,29 @@
 pub mod cells;
 pub mod dialog;
 pub mod effect;
+pub mod group_screen;
 pub mod key;
 pub mod keymap;
 pub mod msg;
-mod overview;
-mod ranking;
+pub mod overlay;
+pub mod overview;
 pub mod screen;
-mod tree;
 pub mod update;
 
 use crate::core::{
-    id::EntryId,
     name::Name,
-    sample::EntryPayload,
     store::{Focus, Settings},
     time::{Mono, Now},
     watch::{JudgedGroup, Watch},
 };
-use std::collections::BTreeSet;
+use dialog::Dialog;
 
-pub use overview::{Order, RowId};
-pub use tree::TreeRow;
+pub use group_screen::{GroupScreen, Pane, TreeRow, Zoom};
+pub use overlay::Overlay;
+pub use overview::{Order, Overview, RowId};
+
+/// A notice stays for this time.
+const NOTICE_MS: u64 = 3000;
 
 /// Where the user is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,71 +40,6 @@ pub enum Place {
         /// Its name.
         group: Name,
     },
-}
-
-/// A part of the group screen that takes keys.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Pane {
-    /// The entries around the cursor.
-    Strip,
-    /// Consumers and what they hold.
-    #[default]
-    Consumers,
-    /// What is wrong.
-    Symptoms,
-}
-
-impl Pane {
-    const ALL: [Self; 3] = [Self::Strip, Self::Consumers, Self::Symptoms];
-
-    /// The pane `step` further on, round the edge.
-    pub fn after(self, step: isize) -> Self {
-        let index = Self::ALL.iter().position(|pane| *pane == self).unwrap_or(0) as isize;
-        Self::ALL[(index + step).rem_euclid(Self::ALL.len() as isize) as usize]
-    }
-}
-
-/// How close the strip is looked at.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Zoom {
-    /// Entries with their ids.
-    #[default]
-    Entries,
-    /// One cell for each entry.
-    Cells,
-    /// The whole retained stream.
-    Stream,
-}
-
-impl Zoom {
-    /// The next of the three.
-    pub fn next(self) -> Self {
-        match self {
-            Self::Entries => Self::Cells,
-            Self::Cells => Self::Stream,
-            Self::Stream => Self::Entries,
-        }
-    }
-}
-
-/// What lies over the screen and takes all keys.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Overlay {
-    /// The keys of this place.
-    Help,
-    /// What happened so far.
-    Events,
-    /// One entry.
-    Entry {
-        /// Its stream.
-        key: Name,
-        /// Its id.
-        id: EntryId,
-        /// What came back; `None` while it is fetched.
-        payload: Option<EntryPayload>,
-    },
-    /// One finding in full.
-    Finding,
 }
 
 /// The connection as the header shows it.
@@ -121,83 +58,58 @@ pub enum LinkState {
     },
 }
 
-/// A word that stays on the screen for a moment.
+/// A sentence that stays on the screen for a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
-    /// The word.
     pub text: String,
     /// Until when.
     pub until: Mono,
 }
 
-/// Everything the program knows and where its user is.
-#[derive(Clone, Debug)]
-pub struct App {
-    /// What was sampled.
-    pub watch: Watch,
-    /// Where it comes from, in words without secrets.
+/// What holds for the whole run, and what was done in it.
+#[derive(Clone, Debug, Default)]
+pub struct Session {
+    /// Where the samples come from, in words without secrets.
     pub endpoint: String,
     /// redis-cli's flags for the same place.
     pub cli_words: String,
+    /// Whether actions may be carried out.
+    pub may_act: bool,
+    /// Why not, to be put behind "this session only reads".
+    pub why_read_only: String,
+    /// What was done in this run: when, in Unix milliseconds, and a sentence.
+    pub actions: Vec<(i64, String)>,
+    /// What the journal has of earlier runs, oldest first.
+    pub journal: Vec<String>,
+}
+
+/// What is known, what is shown of it, and where the user is.
+#[derive(Clone, Debug)]
+pub struct App {
+    /// What was sampled, and what the checks say of it.
+    pub watch: Watch,
     /// The screen stands still: what was known then, and when that was. Collection goes on.
     pub frozen: Option<Box<(Watch, Now)>>,
     /// The connection.
     pub link: LinkState,
-    /// The row picked is another one than that of the last plan made.
-    pub unplanned: bool,
-    /// Order of the rows, as last computed.
-    ranking: ranking::Ranking,
+    pub session: Session,
     /// Interval wanted, in milliseconds.
     pub interval_ms: u64,
     /// Interval kept, which a slow server stretches.
     pub kept_interval_ms: u64,
+    /// The row picked is another one than that of the last plan made.
+    pub unplanned: bool,
     /// Where the user is.
     pub place: Place,
-    /// Row of the overview.
-    pub selected: Option<RowId>,
-    /// The row was chosen; until then the worst one is picked, whichever that is.
-    pub chosen: bool,
-    /// The largest holder of the group just opened is still to be unfolded: its consumers were not known so far.
-    pub unfold: bool,
-    /// Order of the overview.
-    pub order: Order,
-    /// The overview upside down.
-    pub reversed: bool,
-    /// Only rows whose names hold this; `!` in front turns it round.
-    pub filter: String,
-    /// The filter is being typed.
-    pub typing: bool,
-    /// Pane of the group screen.
-    pub pane: Pane,
-    /// Zoom of the strip.
-    pub zoom: Zoom,
-    /// Entry picked on the strip; the cursor's own when none.
-    pub entry: Option<EntryId>,
-    /// Row picked in the tree of consumers.
-    pub tree_row: Option<TreeRow>,
-    /// Consumers whose entries are shown.
-    pub open: BTreeSet<Option<Name>>,
-    /// Finding picked.
-    pub finding: usize,
-    /// What lies over the screen.
+    pub overview: Overview,
+    pub group_screen: GroupScreen,
+    /// What lies over the screen and takes all keys.
     pub overlay: Option<Overlay>,
-    /// The action that is being prepared; takes all keys.
-    pub dialog: Option<Box<dialog::Dialog>>,
+    /// How many lines of the overlay are scrolled away.
+    pub scroll: usize,
     /// Dialogs opened so far.
     pub asked: u64,
-    /// Entries marked on the group screen.
-    pub marks: BTreeSet<EntryId>,
-    /// Whether actions may be carried out in this session.
-    pub may_act: bool,
-    /// Why not, to be put behind "this session only reads".
-    pub why_read_only: String,
-    /// What was done in this session: when, and a sentence.
-    pub actions: Vec<(i64, String)>,
-    /// What the journal has of earlier sessions, oldest first.
-    pub journal: Vec<String>,
-    /// How far the overlay is scrolled.
-    pub scroll: usize,
-    /// A word for a moment.
+    /// A sentence for a moment.
     pub notice: Option<Notice>,
     /// Columns and rows of the terminal.
     pub size: (u16, u16),
@@ -208,37 +120,18 @@ impl App {
     pub fn new(settings: Settings, endpoint: String, cli_words: String, interval_ms: u64) -> Self {
         Self {
             watch: Watch::new(settings),
-            endpoint,
-            cli_words,
             frozen: None,
             link: LinkState::Up,
-            unplanned: false,
-            ranking: ranking::Ranking::default(),
+            session: Session { endpoint, cli_words, ..Session::default() },
             interval_ms,
             kept_interval_ms: interval_ms,
+            unplanned: false,
             place: Place::Overview,
-            selected: None,
-            chosen: false,
-            unfold: false,
-            order: Order::Severity,
-            reversed: false,
-            filter: String::new(),
-            typing: false,
-            pane: Pane::Consumers,
-            zoom: Zoom::Entries,
-            entry: None,
-            tree_row: None,
-            open: BTreeSet::new(),
-            finding: 0,
+            overview: Overview::default(),
+            group_screen: GroupScreen::default(),
             overlay: None,
-            dialog: None,
-            asked: 0,
-            marks: BTreeSet::new(),
-            may_act: false,
-            why_read_only: String::new(),
-            actions: Vec::new(),
-            journal: Vec::new(),
             scroll: 0,
+            asked: 0,
             notice: None,
             size: (80, 24),
         }
@@ -261,18 +154,39 @@ impl App {
     /// Where the attention is, for the next tick.
     pub fn focus(&self) -> Focus {
         let Some((key, group)) = self.subject() else { return Focus::None };
-        let open = self.open.iter().flatten().cloned().collect();
-        Focus::Group { key, group, open, strip_at: self.entry }
+        let open = self.group_screen.open.iter().flatten().cloned().collect();
+        Focus::Group { key, group, open, strip_at: self.group_screen.entry }
     }
 
     /// The group on the screen, or the one picked in the overview.
     pub fn subject(&self) -> Option<(Name, Name)> {
-        match (&self.place, &self.selected) {
+        match (&self.place, &self.overview.selected) {
             (Place::Group { key, group }, _) | (Place::Overview, Some(RowId { key, group: Some(group) })) => {
                 Some((key.clone(), group.clone()))
             }
             (Place::Overview, _) => None,
         }
+    }
+
+    /// The dialog of the action that is being prepared.
+    pub fn dialog(&self) -> Option<&Dialog> {
+        match &self.overlay {
+            Some(Overlay::Dialog(dialog)) => Some(dialog),
+            _ => None,
+        }
+    }
+
+    /// The dialog with that number, if it is still the one on the screen.
+    fn dialog_mut(&mut self, id: u64) -> Option<&mut Dialog> {
+        match &mut self.overlay {
+            Some(Overlay::Dialog(dialog)) if dialog.id == id => Some(dialog),
+            _ => None,
+        }
+    }
+
+    /// Shows a sentence for that long.
+    fn notify(&mut self, text: impl Into<String>, now: Now, for_ms: u64) {
+        self.notice = Some(Notice { text: text.into(), until: Mono(now.mono.0 + for_ms) });
     }
 
     /// Stream and group of the group screen, as long as both are there.

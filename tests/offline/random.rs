@@ -357,6 +357,6 @@ proptest! {
         let buffer = scene.draw((columns, 24), theme);
         assert_sound(&buffer, false);
         assert_strip_fits(&scene);
-        prop_assert_eq!(scene.app.zoom, [Zoom::Entries, Zoom::Cells, Zoom::Stream][zoom]);
+        prop_assert_eq!(scene.app.group_screen.zoom, [Zoom::Entries, Zoom::Cells, Zoom::Stream][zoom]);
     }
 }

@@ -139,7 +139,7 @@ fn a_request_has_no_word_for_a_write() {
 fn esc_and_odd_keys_never_quit() {
     for (place, scene) in everywhere() {
         for key in all_keys() {
-            let typing = scene.app.typing && !matches!(key, Key::Ctrl(_));
+            let typing = scene.app.overview.typing && !matches!(key, Key::Ctrl(_));
             let quits = scene.clone().press(key).iter().any(|effect| matches!(effect, Effect::Quit { .. }));
             let expected = !typing && matches!(key, Key::Char('q' | 'Q') | Key::Ctrl('c'));
             assert_eq!(quits, expected, "{key} in {place}");
@@ -194,19 +194,19 @@ fn did(action: Action, before: &App, after: &App, effects: &[Effect]) -> bool {
         Action::Back => after.place == Place::Overview,
         Action::Down => index(after) == index(before) + 1,
         Action::Up => index(after) + 1 == index(before),
-        Action::Right => after.entry > before.entry,
-        Action::Left => after.entry < before.entry,
+        Action::Right => after.group_screen.entry > before.group_screen.entry,
+        Action::Left => after.group_screen.entry < before.group_screen.entry,
         Action::First | Action::PageUp => index(after) == 0 && index(before) > 0,
         Action::Last | Action::PageDown => index(after) == last && index(before) < last,
-        Action::NextPane => after.pane == Pane::Symptoms,
-        Action::PreviousPane => after.pane == Pane::Strip,
-        Action::Zoom => after.zoom == Zoom::Cells,
+        Action::NextPane => after.group_screen.pane == Pane::Symptoms,
+        Action::PreviousPane => after.group_screen.pane == Pane::Strip,
+        Action::Zoom => after.group_screen.zoom == Zoom::Cells,
         Action::NextGroup | Action::PreviousGroup => after.place != before.place && after.place != Place::Overview,
-        Action::Filter => after.typing,
-        Action::Sort => after.order == Order::Name,
-        Action::Reverse => after.reversed,
-        Action::Prepare(_) => after.dialog.is_some() && matches!(effects, [Effect::MakePlan { .. }]),
-        Action::Mark => after.marks.len() == 1,
+        Action::Filter => after.overview.typing,
+        Action::Sort => after.overview.order == Order::Name,
+        Action::Reverse => after.overview.reversed,
+        Action::Prepare(_) => after.dialog().is_some() && matches!(effects, [Effect::MakePlan { .. }]),
+        Action::Mark => after.group_screen.marks.len() == 1,
         Action::Pause => after.frozen.is_some(),
         Action::Poll => effects == [Effect::PollNow],
         Action::Faster => after.interval_ms == 500,
@@ -262,11 +262,11 @@ fn a_binding_holds_in_its_scope_and_nowhere_else() {
 fn the_selection_sticks_to_its_row_when_the_order_changes() {
     let mut scene = overview();
     scene.keys("jj");
-    let picked = scene.app.selected.clone().unwrap();
+    let picked = scene.app.overview.selected.clone().unwrap();
     assert_eq!(picked, row("orders", "shipping"));
     for keys in ["s", "s", "s", "S", "s", "s", "S"] {
         scene.keys(keys).tick();
-        assert_eq!(scene.app.selected, Some(picked.clone()));
+        assert_eq!(scene.app.overview.selected, Some(picked.clone()));
         let rows = scene.app.rows();
         assert_eq!(rows[scene.app.selected_index(&rows)].id(), picked);
     }
@@ -276,7 +276,7 @@ fn the_selection_sticks_to_its_row_when_the_order_changes() {
     scene.at += 6000;
     scene.ticks(3);
     assert_eq!(ids(&scene.app).len(), 5, "a new stream shows up by itself");
-    assert_eq!(scene.app.selected, Some(picked));
+    assert_eq!(scene.app.overview.selected, Some(picked));
 }
 
 #[test]
@@ -287,17 +287,17 @@ fn a_row_that_vanishes_hands_the_selection_to_one_that_is_there() {
         world.streams.get_mut(&"orders".into()).unwrap().groups.remove(&"shipping".into());
     });
     let rows = scene.app.rows();
-    assert!(scene.app.selected.as_ref().is_some_and(|picked| rows.iter().any(|row| row.id() == *picked)));
+    assert!(scene.app.overview.selected.as_ref().is_some_and(|picked| rows.iter().any(|row| row.id() == *picked)));
     scene.run(1, |world, _| {
         world.streams.get_mut(&"orders".into()).unwrap().groups.clear();
     });
     assert!(ids(&scene.app).contains(&"orders/-".to_owned()), "a stream keeps its row");
     scene.keys("/zzz<Enter>");
-    assert_eq!(scene.app.selected, None);
+    assert_eq!(scene.app.overview.selected, None);
     scene.keys("<Enter>yYjkgG");
     assert_eq!(scene.app.place, Place::Overview);
     scene.keys("<Esc>");
-    assert!(scene.app.selected.is_some());
+    assert!(scene.app.overview.selected.is_some());
 }
 
 #[test]
@@ -337,7 +337,7 @@ fn the_filter_takes_what_holds_the_text_or_with_a_mark_what_does_not() {
         assert_eq!(ids(&scene.app), expected, "{filter}, while it is typed");
         scene.keys("<Enter>");
         assert_eq!(ids(&scene.app), expected, "{filter}, kept");
-        assert!(!scene.app.typing);
+        assert!(!scene.app.overview.typing);
         scene.keys("<Esc>");
         assert_eq!(ids(&scene.app), all, "Esc clears it");
     }
@@ -353,18 +353,18 @@ fn what_is_typed_into_the_filter_is_no_action() {
         assert!(effects.iter().all(|effect| matches!(effect, Effect::Poll(_) | Effect::PollNow)), "{key}: {effects:?}");
     }
     let app = &scene.app;
-    assert_eq!(app.filter, (' '..='~').collect::<String>());
+    assert_eq!(app.overview.filter, (' '..='~').collect::<String>());
     assert_eq!(
-        (app.order, app.reversed, app.interval_ms, app.frozen.is_some()),
-        (before.order, before.reversed, before.interval_ms, false)
+        (app.overview.order, app.overview.reversed, app.interval_ms, app.frozen.is_some()),
+        (before.overview.order, before.overview.reversed, before.interval_ms, false)
     );
     assert_eq!((&app.place, &app.overlay), (&before.place, &before.overlay));
     scene.press(Key::Backspace);
-    assert!(scene.app.filter.ends_with('}'));
+    assert!(scene.app.overview.filter.ends_with('}'));
     scene.press(Key::Ctrl('u'));
-    assert_eq!(scene.app.filter, "");
+    assert_eq!(scene.app.overview.filter, "");
     scene.keys("x<Esc>");
-    assert_eq!((scene.app.typing, scene.app.filter.as_str()), (false, ""));
+    assert_eq!((scene.app.overview.typing, scene.app.overview.filter.as_str()), (false, ""));
     assert!(
         Scene::clone(&scene).keys("/").press(Key::Ctrl('c')).contains(&Effect::Quit { printing: false }),
         "Ctrl-C ends it even then"
@@ -374,22 +374,22 @@ fn what_is_typed_into_the_filter_is_no_action() {
 #[test]
 fn pasted_text_goes_to_the_filter_only() {
     for (place, mut scene) in everywhere() {
-        let (typing, before) = (scene.app.typing, scene.app.clone());
+        let (typing, before) = (scene.app.overview.typing, scene.app.clone());
         let effects = scene.send(Msg::Paste("qQ\n\x1b[201~c\r".into()));
         assert!(!effects.iter().any(|effect| matches!(effect, Effect::Quit { .. } | Effect::Copy(_))), "{place}");
         if typing {
-            assert_eq!(scene.app.filter, format!("{}qQ[201~c", before.filter), "{place}");
+            assert_eq!(scene.app.overview.filter, format!("{}qQ[201~c", before.overview.filter), "{place}");
         } else {
             assert_eq!(
-                (&scene.app.filter, &scene.app.place, &scene.app.overlay),
-                (&before.filter, &before.place, &before.overlay),
+                (&scene.app.overview.filter, &scene.app.place, &scene.app.overlay),
+                (&before.overview.filter, &before.place, &before.overlay),
                 "{place}"
             );
         }
     }
     let mut scene = overview();
     scene.keys("/").send(Msg::Paste("x".repeat(100_000)));
-    assert!(scene.app.filter.len() <= 100, "a paste is bounded");
+    assert!(scene.app.overview.filter.len() <= 100, "a paste is bounded");
 }
 
 /// Groups with lags of every kind, by name: zero, unknown, one, many, no group.
@@ -417,13 +417,13 @@ fn orders_are_what_they_say() {
     assert_eq!(firsts(&scene.app).chars().next(), Some('z'), "the worst first: a cursor beyond the end");
     for (order, expected) in table {
         scene.keys("s");
-        assert_eq!((scene.app.order, firsts(&scene.app).as_str()), (order, expected));
+        assert_eq!((scene.app.overview.order, firsts(&scene.app).as_str()), (order, expected));
         let mut turned = scene.clone();
         turned.keys("S");
         assert_eq!(firsts(&turned.app), expected.chars().rev().collect::<String>(), "{order:?} turned round");
     }
     scene.keys("s");
-    assert_eq!(scene.app.order, Order::Severity);
+    assert_eq!(scene.app.overview.order, Order::Severity);
 }
 
 #[test]
@@ -494,7 +494,7 @@ fn a_stream_just_found_is_polled_at_once() {
     assert!(effects.contains(&Effect::PollNow));
     let effects = scene.tick();
     assert_eq!(plans(&effects).len(), 1);
-    assert!(scene.app.selected.is_some());
+    assert!(scene.app.overview.selected.is_some());
 }
 
 #[test]
@@ -607,13 +607,15 @@ fn a_copied_command_is_exact_for_every_name() {
     for index in 0..scene.app.rows().len() {
         let mut at = scene.clone();
         at.keys("g").keys(&"j".repeat(index));
-        let RowId { key, group } = at.app.selected.clone().unwrap();
+        let RowId { key, group } = at.app.overview.selected.clone().unwrap();
         let group = group.unwrap();
         let words = shell_words(&copied(&mut at, 'Y'));
         assert_eq!(words[..3], [b"redis-cli".to_vec(), b"-s".to_vec(), b"/run/redis.sock".to_vec()]);
         assert_eq!(words[3..], [b"XINFO".to_vec(), b"GROUPS".to_vec(), key.bytes().to_vec()]);
         at.keys("<Enter>").ticks(2);
-        let Some(TreeRow::Consumer(Some(consumer))) = at.app.tree_row.clone() else { panic!("the holder is picked") };
+        let Some(TreeRow::Consumer(Some(consumer))) = at.app.group_screen.tree_row.clone() else {
+            panic!("the holder is picked")
+        };
         let words = shell_words(&copied(&mut at, 'Y'));
         let range = [b"-".to_vec(), b"+".to_vec(), b"10".to_vec(), consumer.bytes().to_vec()];
         assert_eq!(words[3..6], [b"XPENDING".to_vec(), key.bytes().to_vec(), group.bytes().to_vec()]);
@@ -671,15 +673,15 @@ fn opening_a_group_shows_what_its_largest_holder_holds() {
     world.group("Orders", "workers").holds("c2", "2-0", 10, 1).holds("c2", "1-0", 10, 1);
     let mut scene = Scene::new(world);
     scene.ticks(3).keys("<Enter>");
-    assert_eq!(scene.app.tree_row, Some(TreeRow::Consumer(Some("c2".into()))));
-    assert!(scene.app.open.contains(&Some("c2".into())));
+    assert_eq!(scene.app.group_screen.tree_row, Some(TreeRow::Consumer(Some("c2".into()))));
+    assert!(scene.app.group_screen.open.contains(&Some("c2".into())));
     scene.keys("<Enter>");
-    assert!(scene.app.open.is_empty(), "Enter folds it up");
+    assert!(scene.app.group_screen.open.is_empty(), "Enter folds it up");
     scene.keys("l");
-    assert_eq!(scene.app.open.len(), 1);
+    assert_eq!(scene.app.group_screen.open.len(), 1);
     scene.keys("jh");
     assert_eq!(
-        (scene.app.tree_row.clone(), scene.app.open.len()),
+        (scene.app.group_screen.tree_row.clone(), scene.app.group_screen.open.len()),
         (Some(TreeRow::Consumer(Some("c2".into()))), 0),
         "h leads from an entry to its holder"
     );

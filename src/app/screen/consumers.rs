@@ -4,7 +4,7 @@ use super::{Column, Line, Span, Table, TableRow, Tone, around, bold, heat, span,
 use crate::{
     app::{
         App, Pane,
-        tree::{Branch, aged, branches},
+        group_screen::{Branch, aged, branches},
     },
     core::{
         model::{ConsumerFacts, FATAL_DELIVERIES, PendingRow},
@@ -45,7 +45,7 @@ const LIST_MS: i64 = 6000;
 pub fn view(app: &App, stream: &StreamState, group: &GroupState, now: Now) -> (Table, Line, String) {
     let with_inactive = group.consumers().iter().any(|consumer| consumer.inactive_ms.reason().is_none());
     let rows = branches(app, group);
-    let picked = app.tree_row.as_ref().and_then(|id| rows.iter().position(|row| row.is(id))).unwrap_or(0);
+    let picked = app.group_screen.tree_row.as_ref().and_then(|id| rows.iter().position(|row| row.is(id))).unwrap_or(0);
     let total = rows.len();
     let (rows, index, hidden) = around(rows, picked, usize::from(app.size.1).max(10));
     let mut held: BTreeMap<Option<&Name>, Vec<i64>> = BTreeMap::new();
@@ -61,14 +61,16 @@ pub fn view(app: &App, stream: &StreamState, group: &GroupState, now: Now) -> (T
                 let ages = held.get(name).map_or(&[][..], Vec::as_slice);
                 consumer_row(group, *name, *facts, (*pending, *open, ages), with_inactive, now)
             }
-            Branch::Entry(row) => entry_row(stream, group, row, app.marks.contains(&row.id), with_inactive, now.mono),
+            Branch::Entry(row) => {
+                entry_row(stream, group, row, app.group_screen.marks.contains(&row.id), with_inactive, now.mono)
+            }
             Branch::More(count) => more_row(*count, columns(with_inactive).len()),
         })
         .collect();
     let table = Table {
         columns: columns(with_inactive),
         rows: table_rows,
-        selected: (total > 0 && app.pane == Pane::Consumers).then_some(index),
+        selected: (total > 0 && app.group_screen.pane == Pane::Consumers).then_some(index),
         hidden,
     };
     let holders = group.holders().map_or("?".to_owned(), |holders| holders.to_string());

@@ -1,6 +1,6 @@
 //! The dialog of an action as lines.
 
-use super::{Line, OverlayView, Tone, bold, overlay::boxed, span};
+use super::{Line, OverlayView, Tone, bold, boxed::boxed, span};
 use crate::{
     app::{
         App,
@@ -24,7 +24,7 @@ pub fn view(app: &App, dialog: &Dialog) -> OverlayView {
         span("   group ", Tone::Dim),
         bold(dialog.ask.detail().group().shown(), Tone::Plain),
         span("   on ", Tone::Dim),
-        bold(&app.endpoint, Tone::Plain),
+        bold(&app.session.endpoint, Tone::Plain),
     ]];
     lines.push(Line::new());
     if dialog.stage == Stage::Asking {
@@ -144,9 +144,9 @@ fn confirmation(app: &App, dialog: &Dialog) -> Vec<Line> {
         };
         lines.push(field(dialog, Part::Moving, sign, "the cursor is moving", &bound));
     }
-    if !app.may_act {
+    if !app.session.may_act {
         lines.push(vec![span(
-            format!("This session only reads{}. y copies the command.", app.why_read_only),
+            format!("This session only reads{}. y copies the command.", app.session.why_read_only),
             Tone::Warn,
         )]);
         lines.push(button(dialog, Part::Cancel, "Close", true));

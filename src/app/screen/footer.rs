@@ -7,17 +7,17 @@ use crate::app::{
 };
 
 pub fn view(app: &App) -> Bar {
-    if app.dialog.is_some() {
+    if app.dialog().is_some() {
         let text = app.notice.as_ref().map_or("the dialog takes all keys", |notice| notice.text.as_str());
         return Bar {
             left: vec![(0, vec![span(text, if app.notice.is_some() { Tone::Warn } else { Tone::Dim })])],
             right: Vec::new(),
         };
     }
-    if app.typing {
+    if app.overview.typing {
         let input = vec![
             bold("/", Tone::Accent),
-            span(crate::core::name::visible(app.filter.as_bytes()), Tone::Plain),
+            span(crate::core::name::visible(app.overview.filter.as_bytes()), Tone::Plain),
             bold("▏", Tone::Accent),
         ];
         let hint = vec![span("Enter keep  Esc clear", Tone::Dim)];
@@ -32,7 +32,7 @@ pub fn view(app: &App) -> Bar {
     {
         let idle = match binding.action {
             Action::Open => app.overlay.is_some(),
-            Action::Back => app.overlay.is_none() && app.place == Place::Overview && app.filter.is_empty(),
+            Action::Back => app.overlay.is_none() && app.place == Place::Overview && app.overview.filter.is_empty(),
             Action::Events => app.watch.store.events.is_empty(),
             _ => false,
         };

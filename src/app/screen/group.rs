@@ -51,7 +51,7 @@ pub fn view(app: &App, key: &Name, name: &Name, now: Now) -> GroupView {
     let consumers = consumers::view(app, stream, group, now);
     let history = &group.history;
     let usual_ms = app.shown().store.sweep_ms(app.kept_interval_ms);
-    let picked = (app.pane == Pane::Symptoms).then_some(app.finding);
+    let picked = (app.group_screen.pane == Pane::Symptoms).then_some(app.group_screen.finding);
     GroupView {
         title,
         numbers: match fault_words(stream, group) {
@@ -68,7 +68,7 @@ pub fn view(app: &App, key: &Name, name: &Name, now: Now) -> GroupView {
         },
         old,
         strip: strip::lines(app, stream, group, now).into_iter().chain(census::line(group, now)).collect(),
-        zoom: app.zoom,
+        zoom: app.group_screen.zoom,
         consumers_number: consumers.1,
         consumers_empty: consumers.2,
         consumers: consumers.0,
@@ -76,7 +76,7 @@ pub fn view(app: &App, key: &Name, name: &Name, now: Now) -> GroupView {
         lag: chart::series(history, now.mono, usual_ms, |point| point.lag),
         pending: chart::series(history, now.mono, usual_ms, |point| point.pending),
         span_s: (history.span_ms(chart::SPAN_MS) as f64 / 1000.0).max(60.0),
-        pane: app.pane,
+        pane: app.group_screen.pane,
         absent: None,
     }
 }
@@ -102,7 +102,7 @@ fn absent(app: &App, key: &Name, name: &Name, title: Line) -> GroupView {
         title,
         numbers: Vec::new(),
         strip: Vec::new(),
-        zoom: app.zoom,
+        zoom: app.group_screen.zoom,
         consumers: Table::default(),
         consumers_number: Vec::new(),
         consumers_empty: String::new(),
@@ -110,7 +110,7 @@ fn absent(app: &App, key: &Name, name: &Name, title: Line) -> GroupView {
         lag: Series::default(),
         pending: Series::default(),
         span_s: 60.0,
-        pane: app.pane,
+        pane: app.group_screen.pane,
         old: false,
         absent: Some(why),
     }

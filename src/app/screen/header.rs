@@ -13,7 +13,7 @@ pub fn view(app: &App, now: Now, clock: &str) -> Bar {
     let store = &app.shown().store;
     let mut left: Vec<(u8, Line)> = vec![(1, vec![bold("pelwatch", Tone::Accent)])];
     left.push((0, severity(app)));
-    left.push((1, vec![if app.may_act { bold("ACTIONS", Tone::Warn) } else { span("RO", Tone::Dim) }]));
+    left.push((1, vec![if app.session.may_act { bold("ACTIONS", Tone::Warn) } else { span("RO", Tone::Dim) }]));
     let server = &store.server;
     if !server.flavor.is_empty() {
         left.push((5, vec![span(format!("{} {}", server.flavor, server.version), Tone::Plain)]));
@@ -37,7 +37,7 @@ pub fn view(app: &App, now: Now, clock: &str) -> Bar {
     }
     left.extend(store.part_note().map(|part| (0, vec![bold(part, Tone::Warn)])));
     left.extend(store.one_node_note().map(|note| (0, vec![bold(note, Tone::Warn)])));
-    left.push((2, vec![span(&app.endpoint, Tone::Dim)]));
+    left.push((2, vec![span(&app.session.endpoint, Tone::Dim)]));
     Bar { left, right: right(app, now, clock) }
 }
 

@@ -1,5 +1,6 @@
 //! The view model: everything that the panes show, computed from the program's state and the time. Draw functions read nothing else.
 
+mod boxed;
 mod census;
 mod chart;
 mod consumers;
@@ -13,9 +14,9 @@ mod strip;
 mod symptoms;
 mod words;
 
+pub use boxed::OverlayView;
 pub use chart::Series;
 pub use group::GroupView;
-pub use overlay::OverlayView;
 pub use overview::OverviewView;
 pub use symptoms::{SymptomItem, SymptomsView};
 
@@ -139,10 +140,7 @@ impl Screen {
             header: header::view(app, now, clock),
             body,
             footer: footer::view(app),
-            overlay: match &app.dialog {
-                Some(open) => Some(dialog::view(app, open)),
-                None => overlay::view(app, shown_at),
-            },
+            overlay: overlay::view(app, shown_at),
             stale: matches!(app.link, LinkState::Down { .. }),
         }
     }
@@ -155,7 +153,7 @@ pub fn most_scroll(app: &App, now: Now) -> usize {
 
 /// The picked finding on the group screen. The group's findings come before the stream's.
 pub fn finding_at(app: &App) -> Option<&Finding> {
-    app.group()?.findings().nth(app.finding)
+    app.group()?.findings().nth(app.group_screen.finding)
 }
 
 /// The tone of a pending entry, by its idle time.

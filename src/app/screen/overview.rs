@@ -56,11 +56,14 @@ pub fn view(app: &App, now: Now) -> OverviewView {
     let picked = rows.get(selected).copied();
     let empty = if rows.is_empty() { why_empty(app) } else { Vec::new() };
     let mut title = vec![bold("Streams and groups", Tone::Plain)];
-    if !app.filter.is_empty() {
-        title.push(span(format!(" matching {}", crate::core::name::visible(app.filter.as_bytes())), Tone::Accent));
+    if !app.overview.filter.is_empty() {
+        title.push(span(
+            format!(" matching {}", crate::core::name::visible(app.overview.filter.as_bytes())),
+            Tone::Accent,
+        ));
     }
     title.push(span(
-        format!(", by {}{}", app.order.word(), if app.reversed { ", turned round" } else { "" }),
+        format!(", by {}{}", app.overview.order.word(), if app.overview.reversed { ", turned round" } else { "" }),
         Tone::Dim,
     ));
     let oldest_ms = app.shown().store.oldest_row_ms() as i64;
@@ -92,7 +95,7 @@ pub fn view(app: &App, now: Now) -> OverviewView {
 fn why_empty(app: &App) -> Vec<Line> {
     let store = &app.shown().store;
     let line = |text: &str| vec![span(text, Tone::Plain)];
-    if !app.filter.is_empty() && !store.streams.is_empty() {
+    if !app.overview.filter.is_empty() && !store.streams.is_empty() {
         return vec![line("No row matches the filter."), vec![span("Esc clears it.", Tone::Dim)]];
     }
     if let Some(fault) = &store.discovery.fault {

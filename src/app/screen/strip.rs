@@ -5,7 +5,7 @@ use crate::{
     app::{
         App, Pane, Zoom,
         cells::{cut, pad, width},
-        tree::aged,
+        group_screen::aged,
     },
     core::{
         id::EntryId,
@@ -33,23 +33,27 @@ pub fn lines(app: &App, stream: &StreamState, group: &GroupState, now: Now) -> V
         ];
     }
     let cells = group.cells(stream);
-    if cells.is_empty() && app.zoom != Zoom::Stream {
+    if cells.is_empty() && app.group_screen.zoom != Zoom::Stream {
         let why = match stream.range_failure.as_ref().map(|failure| &failure.fault) {
             Some(fault) => span(format!("the entries cannot be shown: XRANGE: {}", fault.words()), Tone::Warn),
             None => span("fetching the entries …", Tone::Dim),
         };
         return vec![vec![why], Vec::new(), Vec::new(), counts(stream, facts, group)];
     }
-    let picked = (app.pane == Pane::Strip).then_some(app.entry.unwrap_or(group.facts.cursor));
+    let picked = (app.group_screen.pane == Pane::Strip).then_some(app.group_screen.entry.unwrap_or(group.facts.cursor));
     let look = Look { group, picked, now: now.mono, room };
-    let mut lines = match app.zoom {
+    let mut lines = match app.group_screen.zoom {
         Zoom::Entries => entries(&cells, &look),
         Zoom::Cells => one_by_one(&cells, &look),
         Zoom::Stream => whole(stream, facts, &look),
     };
     lines.truncate(2);
     // the zoom of the whole stream is already a bar, with other contents
-    lines.push(if app.zoom == Zoom::Stream { Line::new() } else { proportions(stream, facts, group, room) });
+    lines.push(if app.group_screen.zoom == Zoom::Stream {
+        Line::new()
+    } else {
+        proportions(stream, facts, group, room)
+    });
     lines.push(counts(stream, facts, group));
     lines
 }

@@ -1,64 +1,18 @@
-//! Rows of the overview: which there are, in which order, which one is picked.
+//! Rows of the overview: which there are, and how they compare.
 
-use super::App;
-use crate::core::{
-    lag::LagKind,
-    name::Name,
-    store::{GroupState, RowState, StreamState},
-    symptoms::{Finding, Judgement, Level, Verdicts},
-    time::Mono,
-    watch::Watch,
+use super::{Order, RowId};
+use crate::{
+    app::{App, Place},
+    core::{
+        lag::LagKind,
+        name::Name,
+        store::{GroupState, RowState, StreamState},
+        symptoms::{Finding, Judgement, Level, Verdicts},
+        time::Mono,
+        watch::Watch,
+    },
 };
 use std::{cmp::Reverse, collections::BTreeSet};
-
-/// Identity of a row; the selection sticks to it when the rows move.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RowId {
-    /// The stream.
-    pub key: Name,
-    /// The group; `None` for a stream that has none, or cannot be read.
-    pub group: Option<Name>,
-}
-
-/// What the rows are sorted by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
-    /// The worst first.
-    #[default]
-    Severity,
-    /// By stream, then group.
-    Name,
-    /// The largest lag first; unknown ones stand before the zeros, since they can hide a backlog (docs/server-facts.md 13.4).
-    Lag,
-    /// The most pending first.
-    Pending,
-    /// The oldest pending entry first.
-    Oldest,
-}
-
-impl Order {
-    /// The next of the five.
-    pub fn next(self) -> Self {
-        match self {
-            Self::Severity => Self::Name,
-            Self::Name => Self::Lag,
-            Self::Lag => Self::Pending,
-            Self::Pending => Self::Oldest,
-            Self::Oldest => Self::Severity,
-        }
-    }
-
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Severity => "severity",
-            Self::Name => "name",
-            Self::Lag => "lag",
-            Self::Pending => "pending",
-            Self::Oldest => "oldest",
-        }
-    }
-}
 
 /// A row: a group, or a stream without any.
 #[derive(Clone, Copy)]
@@ -140,7 +94,7 @@ impl App {
     /// What a row is sorted by: the smallest comes first.
     pub fn rank(&self, row: &Row, level: Option<Level>) -> (Reverse<Option<Level>>, Reverse<Option<i64>>) {
         let pending = row.group.and_then(|group| group.facts.pending.value());
-        match self.order {
+        match self.overview.order {
             Order::Name => (Reverse(None), Reverse(None)),
             Order::Severity => {
                 let level = level.filter(|level| *level > Level::Info);
@@ -158,13 +112,13 @@ impl App {
     /// The row picked now: the chosen one while it is there, else the first.
     pub fn picked_row(&self) -> Option<RowId> {
         let rows = self.rows();
-        let index = if self.chosen { self.selected_index(&rows) } else { 0 };
+        let index = if self.overview.chosen { self.selected_index(&rows) } else { 0 };
         rows.get(index).map(Row::id)
     }
 
     /// The streams that have a row on the screen, or just beside it.
     pub fn seen(&self) -> BTreeSet<Name> {
-        if self.place != super::Place::Overview {
+        if self.place != Place::Overview {
             return BTreeSet::new();
         }
         let rows = self.rows();
@@ -175,9 +129,9 @@ impl App {
 
     /// Whether the filter lets a row through.
     pub fn passes(&self, row: &Row) -> bool {
-        let (turned, text) = match self.filter.strip_prefix('!') {
+        let (turned, text) = match self.overview.filter.strip_prefix('!') {
             Some(rest) => (true, rest),
-            None => (false, self.filter.as_str()),
+            None => (false, self.overview.filter.as_str()),
         };
         if text.is_empty() {
             return true;
@@ -189,7 +143,7 @@ impl App {
 
     /// Index of the picked row; the first when nothing is picked or it went away.
     pub fn selected_index(&self, rows: &[Row]) -> usize {
-        let Some(selected) = &self.selected else { return 0 };
+        let Some(selected) = &self.overview.selected else { return 0 };
         rows.iter().position(|row| row.is(selected)).unwrap_or(0)
     }
 }

@@ -73,7 +73,7 @@ pub fn branches<'a>(app: &App, group: &'a GroupState) -> Vec<Branch<'a>> {
     }
     let mut rows = Vec::new();
     for (name, facts, pending) in consumers {
-        let open = pending > 0 && app.open.iter().any(|open| open.as_ref() == name);
+        let open = pending > 0 && app.group_screen.open.iter().any(|open| open.as_ref() == name);
         rows.push(Branch::Consumer { name, facts, pending, open });
         if !open {
             continue;

@@ -1,0 +1,291 @@
+//! The group screen: one group. Its state and what keys do to it.
+
+mod tree;
+
+use super::{
+    App, Place, RowId,
+    effect::Effect,
+    keymap::Action,
+    overlay::{self, Overlay},
+    overview,
+    update::moved,
+};
+use crate::core::{command::Argv, id::EntryId, name::Name, time::Now, watch::JudgedGroup};
+use std::collections::BTreeSet;
+
+pub use tree::{Branch, TreeRow, aged, branches};
+
+/// A part of the group screen that takes keys.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pane {
+    /// The entries around the cursor.
+    Strip,
+    /// Consumers and what they hold.
+    #[default]
+    Consumers,
+    /// What is wrong.
+    Symptoms,
+}
+
+impl Pane {
+    const ALL: [Self; 3] = [Self::Strip, Self::Consumers, Self::Symptoms];
+
+    /// The pane `step` further on, round the edge.
+    pub fn after(self, step: isize) -> Self {
+        let index = Self::ALL.iter().position(|pane| *pane == self).unwrap_or(0) as isize;
+        Self::ALL[(index + step).rem_euclid(Self::ALL.len() as isize) as usize]
+    }
+}
+
+/// How close the strip is looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Zoom {
+    /// Entries with their ids.
+    #[default]
+    Entries,
+    /// One cell for each entry.
+    Cells,
+    /// The whole retained stream.
+    Stream,
+}
+
+impl Zoom {
+    /// The next of the three.
+    pub fn next(self) -> Self {
+        match self {
+            Self::Entries => Self::Cells,
+            Self::Cells => Self::Stream,
+            Self::Stream => Self::Entries,
+        }
+    }
+}
+
+/// What the user set on the group screen.
+#[derive(Clone, Debug, Default)]
+pub struct GroupScreen {
+    /// The pane that takes keys.
+    pub pane: Pane,
+    /// Zoom of the strip.
+    pub zoom: Zoom,
+    /// Entry picked on the strip; the cursor's own when none.
+    pub entry: Option<EntryId>,
+    /// Row picked in the tree of consumers.
+    pub tree_row: Option<TreeRow>,
+    /// Consumers whose entries are shown.
+    pub open: BTreeSet<Option<Name>>,
+    /// The largest holder is still to be unfolded: the consumers of the group just opened were not known so far.
+    pub unfold: bool,
+    /// Index of the finding picked.
+    pub finding: usize,
+    /// Entries marked.
+    pub marks: BTreeSet<EntryId>,
+}
+
+/// A key of the group screen.
+pub fn act(app: &mut App, action: Action, now: Now, effects: &mut Vec<Effect>) {
+    let screen = &mut app.group_screen;
+    match action {
+        Action::Open => open(app, effects),
+        Action::Back if screen.pane == Pane::Strip && screen.entry.is_some() => screen.entry = None,
+        Action::Back => app.place = Place::Overview,
+        Action::Right | Action::Left => sideways(app, action == Action::Right),
+        Action::NextPane => screen.pane = screen.pane.after(1),
+        Action::PreviousPane => screen.pane = screen.pane.after(-1),
+        Action::Zoom => screen.zoom = screen.zoom.next(),
+        Action::NextGroup => next_group(app, 1),
+        Action::PreviousGroup => next_group(app, -1),
+        Action::Mark => mark(app, now),
+        _ => {
+            if let Some(step) = action.step(app.size) {
+                walk(app, step);
+            }
+        }
+    }
+}
+
+/// Shows a group, as one finds it: nothing picked, nothing marked.
+pub fn enter(app: &mut App, row: RowId) {
+    let Some(group) = row.group.clone() else { return };
+    app.place = Place::Group { key: row.key.clone(), group };
+    app.overview.selected = Some(row);
+    app.overview.chosen = true;
+    let GroupScreen { pane, zoom, .. } = app.group_screen;
+    app.group_screen = GroupScreen { pane, zoom, unfold: true, ..GroupScreen::default() };
+    unfold(app);
+}
+
+/// The largest holder is what one came for: unfolded and picked as soon as it is known.
+pub fn unfold(app: &mut App) {
+    let Some(JudgedGroup { group, .. }) = app.group().filter(|_| app.group_screen.unfold) else { return };
+    if group.consumers.value.is_none() {
+        return;
+    }
+    let holders = branches(app, group).into_iter().filter_map(|row| match row {
+        Branch::Consumer { name, pending, .. } if pending > 0 => Some((pending, name.cloned())),
+        _ => None,
+    });
+    let largest = holders.reduce(|most, next| if next.0 > most.0 { next } else { most }).map(|(_, name)| name);
+    app.group_screen.unfold = false;
+    if let Some(name) = largest {
+        app.group_screen.tree_row = Some(TreeRow::Consumer(name.clone()));
+        app.group_screen.open.insert(name);
+    }
+}
+
+/// Name or id of what is picked.
+pub fn name(app: &App) -> Option<String> {
+    let Place::Group { group, .. } = &app.place else { return None };
+    match app.group_screen.pane {
+        Pane::Strip => picked_entry(app).map(|id| id.to_string()),
+        Pane::Consumers => Some(match &app.group_screen.tree_row {
+            Some(TreeRow::Consumer(Some(name))) => name.shown(),
+            Some(TreeRow::Entry(id)) => id.to_string(),
+            _ => group.shown(),
+        }),
+        Pane::Symptoms => super::screen::finding_at(app).map(|finding| finding.text.clone()),
+    }
+}
+
+/// The command that shows what is picked.
+pub fn command(app: &App) -> Option<Argv> {
+    let Place::Group { key, group } = &app.place else { return None };
+    match app.group_screen.pane {
+        Pane::Strip => Some(entry_command(key, picked_entry(app)?)),
+        Pane::Consumers => Some(match &app.group_screen.tree_row {
+            Some(TreeRow::Consumer(Some(name))) => {
+                Argv::of(&[b"XPENDING", key.bytes(), group.bytes(), b"-", b"+", b"10", name.bytes()])
+            }
+            Some(TreeRow::Entry(id)) => entry_command(key, *id),
+            _ => Argv::of(&[b"XINFO", b"CONSUMERS", key.bytes(), group.bytes()]),
+        }),
+        Pane::Symptoms => Some(super::screen::finding_at(app)?.check.clone()),
+    }
+}
+
+/// The command that shows an entry.
+pub fn entry_command(key: &Name, id: EntryId) -> Argv {
+    let id = id.to_string();
+    Argv::of(&[b"XRANGE", key.bytes(), id.as_bytes(), id.as_bytes()])
+}
+
+/// The consumer that the row in the tree stands for.
+pub fn picked_consumer(app: &App) -> Option<Name> {
+    match app.group_screen.tree_row.as_ref()? {
+        TreeRow::Consumer(name) => name.clone(),
+        TreeRow::Entry(_) => None,
+    }
+}
+
+/// The entry picked on the strip.
+fn picked_entry(app: &App) -> Option<EntryId> {
+    app.group_screen.entry.or_else(|| app.group().map(|seen| seen.group.facts.cursor))
+}
+
+fn walk(app: &mut App, step: isize) {
+    let Some(seen) = app.group() else { return };
+    match app.group_screen.pane {
+        Pane::Consumers => {
+            let mut rows = branches(app, seen.group);
+            rows.retain(|row| !matches!(row, Branch::More(_)));
+            let picked = app.group_screen.tree_row.as_ref();
+            let at = picked.and_then(|id| rows.iter().position(|row| row.is(id))).unwrap_or(0);
+            app.group_screen.tree_row = rows.get(moved(at, step, rows.len())).and_then(Branch::id);
+            app.group_screen.unfold = false;
+        }
+        Pane::Symptoms => {
+            let count = seen.findings().count();
+            app.group_screen.finding = moved(app.group_screen.finding, step, count);
+        }
+        Pane::Strip => pick_entry(app, step),
+    }
+}
+
+fn pick_entry(app: &mut App, step: isize) {
+    let Some(JudgedGroup { stream, group, .. }) = app.group() else { return };
+    let ids: Vec<EntryId> = group.cells(stream).iter().map(|cell| cell.id).collect();
+    let at = app.group_screen.entry.unwrap_or(group.facts.cursor);
+    let index = ids.partition_point(|id| *id < at).min(ids.len().saturating_sub(1));
+    app.group_screen.entry = ids.get(moved(index, step, ids.len())).copied();
+}
+
+fn sideways(app: &mut App, right: bool) {
+    match (app.group_screen.pane, app.group_screen.tree_row.clone()) {
+        (Pane::Strip, _) => pick_entry(app, if right { 1 } else { -1 }),
+        (Pane::Consumers, Some(TreeRow::Consumer(name))) => {
+            if right {
+                app.group_screen.open.insert(name);
+            } else {
+                app.group_screen.open.remove(&name);
+            }
+        }
+        (Pane::Consumers, Some(TreeRow::Entry(id))) if !right => {
+            let owner = app.group().and_then(|seen| seen.group.pel.row(id)).map(|row| row.owner.clone());
+            if let Some(owner) = owner {
+                app.group_screen.open.remove(&owner);
+                app.group_screen.tree_row = Some(TreeRow::Consumer(owner));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn mark(app: &mut App, now: Now) {
+    let id = match (app.group_screen.pane, &app.group_screen.tree_row) {
+        (Pane::Strip, _) => picked_entry(app),
+        (_, Some(TreeRow::Entry(id))) => Some(*id),
+        _ => None,
+    };
+    let Some(id) = id else { return app.notify("pick a pending entry first", now, super::NOTICE_MS) };
+    let marks = &mut app.group_screen.marks;
+    if !marks.remove(&id) {
+        marks.insert(id);
+    }
+    let text = format!("{} marked: C hands them over, A acknowledges them", marks.len());
+    app.notify(text, now, super::NOTICE_MS);
+    walk(app, 1);
+}
+
+fn next_group(app: &mut App, step: isize) {
+    if let Some(row) = overview::group_after(app, step) {
+        enter(app, row);
+    }
+}
+
+fn open(app: &mut App, effects: &mut Vec<Effect>) {
+    match app.group_screen.pane {
+        Pane::Consumers => {
+            let row = app
+                .group_screen
+                .tree_row
+                .clone()
+                .or_else(|| app.group().and_then(|seen| branches(app, seen.group).first().and_then(Branch::id)));
+            match row {
+                Some(TreeRow::Consumer(name)) => {
+                    if !app.group_screen.open.remove(&name) {
+                        app.group_screen.open.insert(name.clone());
+                    }
+                    app.group_screen.tree_row = Some(TreeRow::Consumer(name));
+                }
+                Some(TreeRow::Entry(id)) => show_entry(app, id, effects),
+                None => {}
+            }
+        }
+        Pane::Strip => {
+            if let Some(id) = picked_entry(app) {
+                show_entry(app, id, effects);
+            }
+        }
+        Pane::Symptoms => {
+            if app.group().is_some_and(|seen| seen.findings().next().is_some()) {
+                overlay::show(app, Overlay::Finding);
+            }
+        }
+    }
+}
+
+fn show_entry(app: &mut App, id: EntryId, effects: &mut Vec<Effect>) {
+    let Place::Group { key, .. } = &app.place else { return };
+    let key = key.clone();
+    effects.push(Effect::FetchEntry { key: key.clone(), id });
+    overlay::show(app, Overlay::Entry { key, id, payload: None });
+}

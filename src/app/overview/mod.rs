@@ -1,0 +1,154 @@
+//! The overview: all streams and groups. Its state and what keys do to it.
+
+mod ranking;
+mod rows;
+
+use super::{App, group_screen, key::Key, keymap::Action, update::moved};
+use crate::core::{command::Argv, name::Name, time::Now};
+
+pub use rows::Row;
+
+/// Identity of a row; the selection sticks to it when the rows move.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RowId {
+    /// The stream.
+    pub key: Name,
+    /// The group; `None` for a stream that has none, or cannot be read.
+    pub group: Option<Name>,
+}
+
+/// What the rows are sorted by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// The worst first.
+    #[default]
+    Severity,
+    /// By stream, then group.
+    Name,
+    /// The largest lag first; unknown ones stand before the zeros, since they can hide a backlog (docs/server-facts.md 13.4).
+    Lag,
+    /// The most pending first.
+    Pending,
+    /// The oldest pending entry first.
+    Oldest,
+}
+
+impl Order {
+    /// The next of the five.
+    pub fn next(self) -> Self {
+        match self {
+            Self::Severity => Self::Name,
+            Self::Name => Self::Lag,
+            Self::Lag => Self::Pending,
+            Self::Pending => Self::Oldest,
+            Self::Oldest => Self::Severity,
+        }
+    }
+
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Severity => "severity",
+            Self::Name => "name",
+            Self::Lag => "lag",
+            Self::Pending => "pending",
+            Self::Oldest => "oldest",
+        }
+    }
+}
+
+/// What the user set on the overview.
+#[derive(Clone, Debug, Default)]
+pub struct Overview {
+    /// The row picked.
+    pub selected: Option<RowId>,
+    /// The row was chosen; until then the worst one is picked, whichever that is.
+    pub chosen: bool,
+    pub order: Order,
+    /// The order upside down.
+    pub reversed: bool,
+    /// Only rows whose names contain this; `!` in front inverts it.
+    pub filter: String,
+    /// The filter is being typed.
+    pub typing: bool,
+    /// The order last computed.
+    ranked: ranking::Ranked,
+}
+
+/// A key of the overview.
+pub fn act(app: &mut App, action: Action, now: Now) {
+    match action {
+        Action::Open => open(app, now),
+        Action::Back => app.overview.filter.clear(),
+        Action::Filter => app.overview.typing = true,
+        Action::Sort => {
+            app.overview.order = app.overview.order.next();
+            app.notify(format!("sorted by {}", app.overview.order.word()), now, super::NOTICE_MS);
+        }
+        Action::Reverse => app.overview.reversed = !app.overview.reversed,
+        _ => {
+            if let Some(step) = action.step(app.size) {
+                walk(app, step);
+            }
+        }
+    }
+}
+
+/// Keys while the filter is typed; false for those that mean something else.
+pub fn type_filter(app: &mut App, key: Key) -> bool {
+    let overview = &mut app.overview;
+    match key {
+        Key::Enter => overview.typing = false,
+        Key::Esc => {
+            overview.typing = false;
+            overview.filter.clear();
+        }
+        Key::Backspace => {
+            overview.filter.pop();
+        }
+        Key::Ctrl('u') => overview.filter.clear(),
+        Key::Char(c) => overview.filter.push(c),
+        _ => return false,
+    }
+    true
+}
+
+/// The picked row must exist, and there must be one as soon as there are rows.
+pub fn keep_selection(app: &mut App) {
+    app.keep_order();
+    app.overview.selected = app.picked_row();
+}
+
+/// The row `step` groups further on, round the edge.
+pub fn group_after(app: &App, step: isize) -> Option<RowId> {
+    let rows: Vec<RowId> = app.rows().iter().map(Row::id).filter(|row| row.group.is_some()).collect();
+    let at = app.overview.selected.as_ref().and_then(|row| rows.iter().position(|id| id == row)).unwrap_or(0);
+    let next = (at as isize + step).checked_rem_euclid(rows.len() as isize)?;
+    rows.get(next as usize).cloned()
+}
+
+/// Name of the picked row.
+pub fn name(app: &App) -> Option<String> {
+    app.overview.selected.as_ref().map(|row| row.group.as_ref().unwrap_or(&row.key).shown())
+}
+
+/// The command that shows what the picked row shows.
+pub fn command(app: &App) -> Option<Argv> {
+    let row = app.overview.selected.as_ref()?;
+    Some(Argv::of(&[b"XINFO", if row.group.is_some() { &b"GROUPS"[..] } else { &b"STREAM"[..] }, row.key.bytes()]))
+}
+
+fn walk(app: &mut App, step: isize) {
+    let rows = app.rows();
+    let index = moved(app.selected_index(&rows), step, rows.len());
+    app.overview.selected = rows.get(index).map(Row::id);
+    app.overview.chosen = true;
+}
+
+fn open(app: &mut App, now: Now) {
+    match app.overview.selected.clone() {
+        Some(row) if row.group.is_some() => group_screen::enter(app, row),
+        Some(_) => app.notify("there is no group to open in this row", now, super::NOTICE_MS),
+        None => {}
+    }
+}

@@ -1,0 +1,79 @@
+//! The order of the overview's rows and how bad each is, kept as long as nothing is folded and nothing else is asked for: with
+//! thousands of groups, to look at each of them at every key and for every frame takes longer than a frame may.
+
+use super::{Order, Row};
+use crate::{app::App, core::symptoms::Level};
+use std::borrow::Cow;
+
+/// What the order was computed from.
+#[derive(Clone, Debug, PartialEq)]
+struct Basis {
+    ticks: u64,
+    sampled_ms: Option<u64>,
+    rows: usize,
+    frozen: bool,
+    order: Order,
+    reversed: bool,
+    filter: String,
+}
+
+/// Rows by their place among all rows.
+#[derive(Clone, Debug, Default)]
+pub struct Ranked {
+    /// `None` before anything was ranked.
+    basis: Option<Basis>,
+    /// Those that the filter lets through, in order.
+    pub order: Vec<usize>,
+    /// How bad each row is, of all rows.
+    pub levels: Vec<Option<Level>>,
+}
+
+impl Ranked {
+    /// How many of the rows in order are worse than a word of information.
+    pub fn troubled(&self) -> usize {
+        self.order.iter().filter(|row| self.levels[**row].is_some_and(|level| level > Level::Info)).count()
+    }
+}
+
+impl App {
+    /// The order of these rows, which are all there are: the one kept, or one just computed where something changed since.
+    pub fn ranked(&self, rows: &[Row]) -> Cow<'_, Ranked> {
+        let basis = self.basis(rows.len());
+        let kept = &self.overview.ranked;
+        if kept.basis.as_ref() == Some(&basis) { Cow::Borrowed(kept) } else { Cow::Owned(self.rank_all(rows, basis)) }
+    }
+
+    /// Keeps the order for the frames and keys to come.
+    pub fn keep_order(&mut self) {
+        let rows = self.every_row();
+        if let Cow::Owned(ranked) = self.ranked(&rows) {
+            self.overview.ranked = ranked;
+        }
+    }
+
+    fn basis(&self, rows: usize) -> Basis {
+        let store = &self.shown().store;
+        Basis {
+            ticks: store.ticks,
+            sampled_ms: store.sampled.map(|at| at.mono.0),
+            rows,
+            frozen: self.frozen.is_some(),
+            order: self.overview.order,
+            reversed: self.overview.reversed,
+            filter: self.overview.filter.clone(),
+        }
+    }
+
+    fn rank_all(&self, rows: &[Row], basis: Basis) -> Ranked {
+        let levels: Vec<Option<Level>> = rows.iter().map(Row::level).collect();
+        let mut order: Vec<usize> = (0..rows.len()).filter(|row| self.passes(&rows[*row])).collect();
+        // names break ties, so that equal rows never change places
+        if self.overview.order != Order::Name {
+            order.sort_by_cached_key(|row| self.rank(&rows[*row], levels[*row]));
+        }
+        if self.overview.reversed {
+            order.reverse();
+        }
+        Ranked { basis: Some(basis), order, levels }
+    }
+}
