@@ -88,7 +88,7 @@ async fn ticks(socket: &Path, db: &mut redis::Connection) {
     let mut store = Store::new(settings);
     let focus = Focus::Group { key: "big".into(), group: "workers".into(), open: vec!["c7".into()], strip_at: None };
     let mut tick = async |store: &mut Store| {
-        let request = store.wants(&focus, clock.mono());
+        let request = store.next_request(&focus, clock.mono());
         let sample = link.sample(&request).await.unwrap();
         let cost = sample.cost;
         store.fold(sample, clock.now(), Reading::Tick);
@@ -136,7 +136,7 @@ async fn frames(socket: &Path) {
     let mut app = App::new(Settings::default(), "unix:/tmp/redis.sock".into(), String::new(), 1000);
     app.size = (200, 60);
     for round in 0..12 {
-        let request = app.watch.store.wants(&app.focus(), clock.mono());
+        let request = app.watch.store.next_request(&app.focus(), clock.mono());
         let sample = Box::new(link.sample(&request).await.unwrap());
         update(&mut app, Msg::Sampled { sample, interval_ms: 1000 }, clock.now());
         if round == 4 {

@@ -274,7 +274,7 @@ fn interval(text: &str) -> Result<Duration, String> {
 fn budget(text: &str) -> Result<Duration, String> {
     let budget = humantime::parse_duration(text).map_err(|error| error.to_string())?;
     if budget > Duration::from_millis(500) {
-        return Err("more than half of the server's time (500ms a second) is no watching".to_owned());
+        return Err("more than half of the server's time (500ms a second) is too much for a watcher".to_owned());
     }
     Ok(budget)
 }

@@ -33,7 +33,7 @@ const TICK: Duration = Duration::from_millis(250);
 /// However much happens, no more frames than this are drawn.
 const FRAME: Duration = Duration::from_millis(33);
 
-/// An action under way gets so long to end before the program does: longer than any reply is waited for.
+/// An action under way may take this long to end when the program quits: longer than any reply is waited for.
 const LAST_WORDS: Duration = Duration::from_secs(8);
 
 /// How the dashboard is started.
@@ -158,7 +158,7 @@ impl Dashboard {
             actor.run().await;
             Failure::Io(io::Error::other("the task for actions ended"))
         });
-        let first = Polling { request: app.watch.store.wants(&app.focus(), clock.mono()), interval_ms };
+        let first = Polling { request: app.watch.store.next_request(&app.focus(), clock.mono()), interval_ms };
         let (polling, to_poll) = watch::channel(first);
         let (polls, poll_effects) = mpsc::channel(8);
         let connect = ToServer { target: target.clone(), clock };
@@ -215,7 +215,7 @@ impl Dashboard {
                     Next::On
                 }
                 ended = self.tasks.join_next() => return Err(ending(ended)),
-                _ = tick.tick() => self.take(Msg::Tick)?,
+                _ = tick.tick() => self.take(Msg::Clock)?,
                 _ = frame.tick(), if dirty => {
                     self.draw()?;
                     dirty = false;

@@ -13,7 +13,7 @@ pub enum Failure {
     /// The command line cannot be followed.
     #[error("{0}")]
     Usage(String),
-    /// The server's address is no address.
+    /// The server's address is invalid.
     #[error(transparent)]
     Target(#[from] TargetError),
     /// The server was not reached.

@@ -215,7 +215,7 @@ async fn print_demo(socket: &Path, settings: Settings, length: Duration) -> Resu
     }
 }
 
-/// Entries that nobody asked a min-idle for must have been idle for so long, in milliseconds, where no handling was observed.
+/// The min-idle of a claim that names none, in milliseconds, where no handling was observed.
 const CAUTIOUS_IDLE_MS: i64 = 300_000;
 
 /// `pelwatch claim`
@@ -257,7 +257,7 @@ pub async fn seek(args: &SeekArgs) -> Result<(), Failure> {
     let expected = match &args.expect_cursor {
         None => None,
         Some(text) => {
-            let wrong = || Failure::Usage(format!("--expect-cursor {} is no id", visible(text.as_bytes())));
+            let wrong = || Failure::Usage(format!("--expect-cursor {} is not an entry id", visible(text.as_bytes())));
             Some(EntryId::parse(text.as_bytes()).ok_or_else(wrong)?)
         }
     };
@@ -266,10 +266,10 @@ pub async fn seek(args: &SeekArgs) -> Result<(), Failure> {
     let mut desk = Desk::open(&args.act, target, Ask::Seek(ask)).await?;
     let Some(mut plan) = desk.plan().await? else { return desk.impossible() };
     if let (Some(expected), Plan::Seek(seek)) = (expected, &mut plan)
-        && seek.refused.is_none()
+        && seek.objections.refused.is_none()
         && seek.cursor != expected
     {
-        seek.refused = Some(format!("the cursor was expected at {expected}, it is at {}", seek.cursor));
+        seek.objections.refused = Some(format!("the cursor was expected at {expected}, it is at {}", seek.cursor));
     }
     desk.finish(&plan).await
 }

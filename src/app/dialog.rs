@@ -176,7 +176,7 @@ fn open(app: &mut App, asked: Ask, now: Now, effects: &mut Vec<Effect>) {
         ),
         None => (CAUTIOUS_IDLE_MS, "a cautious guess: no handling was seen so far".to_owned()),
     };
-    // a claim of nothing is no help: say so where the entries are younger than what is proposed
+    // a claim that moves nothing does not help: say so where the entries are younger than what is proposed
     let from = match group.oldest_idle(now.mono).value() {
         Some(oldest) if oldest < proposed => format!("{from}; the oldest is idle for {}", age_words(oldest)),
         _ => from,

@@ -40,7 +40,7 @@ pub enum Msg {
     /// The terminal has this many columns and rows.
     Resized(u16, u16),
     /// Time passed: ages tick.
-    Tick,
+    Clock,
     /// A signal asks for the end.
     Terminate,
 }

@@ -26,7 +26,7 @@ pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
     let before = (app.focus(), app.interval_ms, app.place.clone());
     let mut effects = Vec::new();
     let mut sampled = false;
-    let ticked = matches!(msg, Msg::Tick);
+    let ticked = matches!(msg, Msg::Clock);
     match msg {
         Msg::Key(key) if app.dialog().is_some() => dialog::press(app, key, now, &mut effects),
         Msg::Key(key) => press(app, key, now, &mut effects),
@@ -62,7 +62,7 @@ pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
             app.size = (columns, rows);
             effects.push(Effect::Redraw);
         }
-        Msg::Tick => {
+        Msg::Clock => {
             if app.notice.as_ref().is_some_and(|notice| notice.until <= now.mono) {
                 app.notice = None;
             }
@@ -85,7 +85,7 @@ pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
     if sampled || before.1 != app.interval_ms || app.unplanned && (ticked || !walking) {
         app.unplanned = false;
         let seen = if app.watch.store.is_sliced() { app.seen() } else { BTreeSet::new() };
-        let request = app.watch.store.wants_seen(&after, &seen, now.mono);
+        let request = app.watch.store.next_request_with(&after, &seen, now.mono);
         effects.push(Effect::Poll(Box::new(Polling { request, interval_ms: app.interval_ms })));
     }
     // a stream just found, or a group just opened, must not wait a whole interval for its first numbers; walking through the overview

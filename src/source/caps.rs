@@ -45,7 +45,7 @@ pub fn greeting() -> Vec<(&'static str, Cmd)> {
 /// NO-TOUCH connection reads a key in a migrating slot. Seen on Redis 8.0.2, 8.0.6 and 8.2.3 and Valkey 8.1.1; not on Redis 7.4.1, 8.6.3
 /// and 8.10.2, Valkey 8.0.1, 8.1.8, 9.0.0 and 9.1.2. On the affected versions watched keys look recently used, which is the lesser harm
 /// (docs/server-facts.md 9.3).
-pub fn bears_no_touch(server: &ServerFacts) -> bool {
+pub fn no_touch_is_safe(server: &ServerFacts) -> bool {
     let mut parts = server.version.split('.').map(|part| part.parse::<u32>().ok());
     let mut part = || parts.next().flatten();
     let version = (part(), part(), part().unwrap_or(0));
@@ -159,7 +159,7 @@ mod tests {
         for (flavor, version, cluster, bears) in table {
             let facts =
                 ServerFacts { flavor: flavor.into(), version: version.into(), cluster, ..ServerFacts::default() };
-            assert_eq!(bears_no_touch(&facts), bears, "{flavor} {version} {cluster}");
+            assert_eq!(no_touch_is_safe(&facts), bears, "{flavor} {version} {cluster}");
         }
     }
 

@@ -22,12 +22,12 @@ pub struct Walker {
     walk: Option<Walk>,
     due: Instant,
     /// Spent since the last tick, not reported yet.
-    owed: Cost,
+    unbilled: Cost,
 }
 
 impl Default for Walker {
     fn default() -> Self {
-        Self { walk: None, due: Instant::now(), owed: Cost::default() }
+        Self { walk: None, due: Instant::now(), unbilled: Cost::default() }
     }
 }
 
@@ -61,7 +61,7 @@ impl Walker {
         // payloads that come along cost more on the network than on the server
         let rest = Duration::from_micros(rest_us.max(cost.bytes_in.saturating_mul(1_000_000) / BYTES_A_SECOND));
         self.due = Instant::now() + rest;
-        self.owed.add(cost);
+        self.unbilled.add(cost);
         walk.take(&step, answer, spent_us, clock.mono());
         Ok(())
     }
@@ -69,7 +69,7 @@ impl Walker {
     /// Writes into a tick's sample how far the walk is, and what it cost since the last tick.
     pub fn report(&mut self, sample: &mut Sample) {
         sample.census = self.walk.as_ref().map(|walk| Box::new(walk.sample()));
-        sample.walked = std::mem::take(&mut self.owed);
+        sample.walked = std::mem::take(&mut self.unbilled);
     }
 }
 

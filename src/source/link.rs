@@ -37,7 +37,7 @@ pub struct Link {
     greeted: Option<ServerFacts>,
     server: ServerFacts,
     /// The cost of the greeting, added to the first sample's cost.
-    owed: Cost,
+    unbilled: Cost,
 }
 
 impl std::fmt::Debug for Link {
@@ -68,17 +68,17 @@ impl Link {
             clock,
             greeted: None,
             server: ServerFacts::default(),
-            owed: Cost::default(),
+            unbilled: Cost::default(),
         };
         link.greet().await?;
-        if !caps::bears_no_touch(&link.server) {
+        if !caps::no_touch_is_safe(&link.server) {
             let (_, more) = link.send(&[commands::plain("CLIENT NO-TOUCH OFF")]).await?;
-            link.owed.add(more);
+            link.unbilled.add(more);
         }
         if link.server.cluster && link.server.role.as_deref() == Some("replica") && !target.is_cluster() {
             // without READONLY a cluster's replica redirects every read
             let (_, more) = link.send(&[commands::plain("READONLY")]).await?;
-            link.owed.add(more);
+            link.unbilled.add(more);
         }
         Ok(link)
     }
@@ -87,7 +87,7 @@ impl Link {
         let greeting = caps::greeting();
         let commands: Vec<Cmd> = greeting.iter().map(|(_, cmd)| cmd.clone()).collect();
         let (replies, cost) = self.send(&commands).await?;
-        self.owed = cost;
+        self.unbilled = cost;
         for ((name, _), reply) in greeting.iter().zip(&replies) {
             if let Value::ServerError(error) = reply {
                 if error.code() == "NOAUTH" {
@@ -283,7 +283,7 @@ impl Link {
 
 impl Source for Link {
     async fn sample(&mut self, request: &Request) -> Result<Sample, LinkFault> {
-        let mut cost = std::mem::take(&mut self.owed);
+        let mut cost = std::mem::take(&mut self.unbilled);
         let request = &*self.without_gone(request, &mut cost).await?;
         let with_time = !self.caps.is_denied("TIME");
         let with_info = request.server && self.greeted.is_none() && !self.caps.is_denied("INFO");

@@ -56,12 +56,12 @@ impl FullReading {
         self.watch.store.begin_reading(self.clock.mono());
         let most = ROUNDS + self.watch.store.settings.pel_limit / 1000;
         for round in 1..=most {
-            let request = self.watch.store.wants(&Focus::All, self.clock.mono());
+            let request = self.watch.store.next_request(&Focus::All, self.clock.mono());
             let mut sample = source.sample(&request).await?;
             self.walker.follow(request.census.as_ref(), self.clock);
             self.walker.report(&mut sample);
             self.watch.take(sample, self.clock.now(), store::Reading::Full);
-            if !self.watch.store.is_hungry(round) {
+            if !self.watch.store.wants_more(round) {
                 break;
             }
         }

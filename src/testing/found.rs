@@ -44,7 +44,7 @@ impl fmt::Display for FoundServer {
 pub fn found_servers() -> Vec<FoundServer> {
     if let Some(only) = set("PELWATCH_TEST_ONLY") {
         let found = identify("only".to_owned(), only.clone());
-        return vec![found.unwrap_or_else(|| panic!("{} is no server that runs here", only.display()))];
+        return vec![found.unwrap_or_else(|| panic!("{} is not a server that runs here", only.display()))];
     }
     let path = env::var_os("PATH").unwrap_or_default();
     let on_path = env::split_paths(&path).map(|folder| ("PATH".to_owned(), folder));

@@ -279,14 +279,14 @@ pub fn fold(bytes: &[u8]) {
         at = Mono(at.0 + bytes.pick(&[0, 1, 100, 1000, 60_000, u64::from(u32::MAX)]));
         let full = bytes.coin();
         let store = &app.watch.store;
-        let request = store.wants(&if full { Focus::All } else { on_screen(store) }, at);
+        let request = store.next_request(&if full { Focus::All } else { on_screen(store) }, at);
         let sample = sample(&request, &mut bytes, at);
         let now = Now { mono: at, wall_ms: 1_793_600_000_000 };
         app.watch.take(sample, now, if full { Reading::Full } else { Reading::Tick });
         let later = Now { mono: Mono(at.0 + 700), ..now };
         check(&report::json(&app.watch, "unix:/s", later));
         let store = &app.watch.store;
-        let _ = (report::text(&app.watch, "unix:/s", later), store.is_hungry(1));
+        let _ = (report::text(&app.watch, "unix:/s", later), store.wants_more(1));
         for (stream, group) in store.groups() {
             let _ = (group.cells(stream), group.unowned(), group.rates().drain_ms(group.lag.value));
             let unread = group.facts.entries_read == Known::Undetermined;

@@ -284,7 +284,7 @@ fn play(steps: Vec<Step>) {
             }
             Step::Wait(ms) => {
                 scene.at += ms;
-                scene.send(Msg::Tick);
+                scene.send(Msg::Clock);
             }
             Step::Press(key) => {
                 scene.press(key);

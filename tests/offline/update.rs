@@ -423,7 +423,7 @@ fn orders_are_what_they_say() {
         assert_eq!(firsts(&turned.app), expected.chars().rev().collect::<String>(), "{order:?} turned round");
     }
     scene.keys("s");
-    assert_eq!(scene.app.overview.order, Order::Severity);
+    assert_eq!(scene.app.overview.order, Order::Level);
 }
 
 #[test]
@@ -663,7 +663,7 @@ fn nothing_to_copy_and_too_much_are_said() {
     assert_eq!(scene.press(Key::Char('Y')), []);
     assert!(scene.app.notice.as_ref().unwrap().text.contains("too long"));
     scene.at += 3000;
-    scene.send(Msg::Tick);
+    scene.send(Msg::Clock);
     assert_eq!(scene.app.notice, None, "a word is there for three seconds");
 }
 

@@ -159,7 +159,7 @@ impl Eye {
 
     /// One tick of the screen.
     fn tick(&mut self) {
-        let request = self.store.wants(&Focus::None, self.clock.mono());
+        let request = self.store.next_request(&Focus::None, self.clock.mono());
         let sample = self.runtime.block_on(self.wire.sample(&request)).unwrap();
         self.store.fold(sample, self.clock.now(), Reading::Tick);
     }
@@ -427,7 +427,7 @@ fn a_replica_takes_over(cluster: &mut Cluster, eye: &mut Eye) {
 }
 
 #[test]
-fn a_server_that_is_no_cluster_is_watched_all_the_same() {
+fn a_server_outside_a_cluster_is_watched_with_the_cluster_flag() {
     pelwatch::testing::each_server(|server, _| {
         server.run("XADD s 1-0 f v");
         let parts = Parts { socket: Some(server.socket()), cluster: true, ..Parts::default() };

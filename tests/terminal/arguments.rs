@@ -41,7 +41,7 @@ fn assert_one_sentence(args: &[&str], code: i32, words: &str) {
 }
 
 #[test]
-fn what_is_no_address_or_no_flag_is_refused_with_2() {
+fn a_wrong_address_or_flag_exits_with_2() {
     for args in [["snapshot", "http://127.0.0.1"], ["snapshot", "redis://h:port"], ["snapshot", "nonsense"]] {
         assert_one_sentence(&args, 2, "is not a server address");
     }

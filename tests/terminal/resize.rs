@@ -51,7 +51,7 @@ fn a_window_dragged_through_a_hundred_sizes_ends_up_complete() {
 }
 
 #[test]
-fn a_screen_spoilt_by_another_program_is_drawn_anew_by_ctrl_l() {
+fn ctrl_l_redraws_a_screen_that_another_program_wrote_over() {
     let server = TestServer::start(&newest());
     seed_orders(&server);
     let mut terminal = watch_orders(&server);

@@ -22,7 +22,7 @@ pub struct RowId {
 pub enum Order {
     /// The worst first.
     #[default]
-    Severity,
+    Level,
     /// By stream, then group.
     Name,
     /// The largest lag first; unknown ones stand before the zeros, since they can hide a backlog (docs/server-facts.md 13.4).
@@ -37,18 +37,18 @@ impl Order {
     /// The next of the five.
     pub fn next(self) -> Self {
         match self {
-            Self::Severity => Self::Name,
+            Self::Level => Self::Name,
             Self::Name => Self::Lag,
             Self::Lag => Self::Pending,
             Self::Pending => Self::Oldest,
-            Self::Oldest => Self::Severity,
+            Self::Oldest => Self::Level,
         }
     }
 
     /// Its word.
     pub fn word(self) -> &'static str {
         match self {
-            Self::Severity => "severity",
+            Self::Level => "level",
             Self::Name => "name",
             Self::Lag => "lag",
             Self::Pending => "pending",

@@ -96,7 +96,7 @@ impl App {
         let pending = row.group.and_then(|group| group.facts.pending.value());
         match self.overview.order {
             Order::Name => (Reverse(None), Reverse(None)),
-            Order::Severity => {
+            Order::Level => {
                 let level = level.filter(|level| *level > Level::Info);
                 (Reverse(level), Reverse(level.map(|_| pending.unwrap_or(0))))
             }

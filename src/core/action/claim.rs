@@ -2,7 +2,7 @@
 //! before 6.2, and where only one consumer's entries are meant, which XAUTOCLAIM cannot tell apart.
 
 use super::{
-    Ask, Asked, Counted, Form, Plan, Planned, PreviewLine, Warning, Weight, at_least, form::Field,
+    Ask, Asked, Counted, Form, Objections, Plan, Planned, PreviewLine, Warning, Weight, at_least, form::Field,
     give_back::GiveBackAsk, note, object, server_refusal, warning,
 };
 use crate::core::{
@@ -106,16 +106,20 @@ pub struct ClaimPlan {
     pub from: Vec<Holder>,
     /// The entries that would move, as they are now: for the way back, and for the re-check.
     pub moving: Vec<PendingRow>,
-    /// What to know.
-    pub warnings: Vec<Warning>,
-    /// Why it may not be done.
-    pub refused: Option<String>,
+    pub objections: Objections,
     /// The limit cut the list: the rest stays where it is.
     pub cut: bool,
     /// How.
     pub way: Way,
     /// The commands; the first stands for the batches that follow its cursor.
     pub commands: Vec<Argv>,
+}
+
+impl ClaimAsk {
+    /// The way back of what was moved `passed_ms` ago; the rows are those from before.
+    pub fn give_back(&self, moved: Vec<PendingRow>, passed_ms: i64) -> GiveBackAsk {
+        GiveBackAsk { key: self.key.clone(), group: self.group.clone(), holder: self.target.clone(), moved, passed_ms }
+    }
 }
 
 impl Asked for ClaimAsk {
@@ -202,8 +206,7 @@ pub fn plan(ask: ClaimAsk, facts: &ClaimFacts) -> ClaimPlan {
         would_remove: Counted::exact(0),
         from: Vec::new(),
         moving: Vec::new(),
-        warnings: Vec::new(),
-        refused: None,
+        objections: Objections::default(),
         cut: false,
         way,
         commands: Vec::new(),
@@ -224,8 +227,8 @@ pub fn plan(ask: ClaimAsk, facts: &ClaimFacts) -> ClaimPlan {
         })
         .collect();
     plan.commands = commands(&plan);
-    plan.warnings = warnings(&plan, facts);
-    plan.refused = refusal(&plan, facts);
+    plan.objections.warnings = warnings(&plan, facts);
+    plan.objections.refused = refusal(&plan, facts);
     plan
 }
 
@@ -383,16 +386,12 @@ impl Planned for ClaimPlan {
         Ask::Claim(self.ask.clone())
     }
 
-    fn refused(&self) -> Option<&str> {
-        self.refused.as_deref()
+    fn objections(&self) -> &Objections {
+        &self.objections
     }
 
-    fn refuse(&mut self, why: String) {
-        self.refused = Some(why);
-    }
-
-    fn warnings(&self) -> &[Warning] {
-        &self.warnings
+    fn objections_mut(&mut self) -> &mut Objections {
+        &mut self.objections
     }
 
     fn commands(&self) -> Vec<Argv> {
@@ -465,8 +464,7 @@ impl Planned for ClaimPlan {
     }
 
     fn way_back(&self, done: &Done, passed_ms: i64) -> Option<Ask> {
-        let ask = GiveBackAsk { claim: self.ask.clone(), moved: done.moved.clone(), passed_ms };
-        (!done.moved.is_empty()).then_some(Ask::GiveBack(ask))
+        (!done.moved.is_empty()).then(|| Ask::GiveBack(self.ask.give_back(done.moved.clone(), passed_ms)))
     }
 }
 

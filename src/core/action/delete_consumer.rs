@@ -2,7 +2,7 @@
 //! and one script checks and deletes.
 
 use super::{
-    Ask, Asked, Facts, Form, Plan, Planned, PreviewLine, Scripted, Warning, Weight, object, server_refusal, warning,
+    Ask, Asked, Facts, Form, Objections, Plan, Planned, PreviewLine, Scripted, Weight, object, server_refusal, warning,
 };
 use crate::core::{command::Argv, json, name::Name, outcome::Done, time::age_words, words::count};
 use serde_json::{Map, Value, json};
@@ -39,8 +39,7 @@ impl Asked for DeleteConsumerAsk {
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeleteConsumerPlan {
     pub ask: DeleteConsumerAsk,
-    pub warnings: Vec<Warning>,
-    pub refused: Option<String>,
+    pub objections: Objections,
     pub command: Argv,
 }
 
@@ -70,7 +69,7 @@ pub fn plan(ask: DeleteConsumerAsk, facts: &Facts) -> DeleteConsumerPlan {
         warnings.push(warning("owner-active", text));
     }
     let command = Argv::of(&[b"XGROUP", b"DELCONSUMER", ask.key.bytes(), ask.group.bytes(), ask.consumer.bytes()]);
-    DeleteConsumerPlan { ask, warnings, refused, command }
+    DeleteConsumerPlan { ask, objections: Objections { warnings, refused }, command }
 }
 
 impl Planned for DeleteConsumerPlan {
@@ -78,16 +77,12 @@ impl Planned for DeleteConsumerPlan {
         Ask::DeleteConsumer(self.ask.clone())
     }
 
-    fn refused(&self) -> Option<&str> {
-        self.refused.as_deref()
+    fn objections(&self) -> &Objections {
+        &self.objections
     }
 
-    fn refuse(&mut self, why: String) {
-        self.refused = Some(why);
-    }
-
-    fn warnings(&self) -> &[Warning] {
-        &self.warnings
+    fn objections_mut(&mut self) -> &mut Objections {
+        &mut self.objections
     }
 
     fn commands(&self) -> Vec<Argv> {
@@ -95,7 +90,7 @@ impl Planned for DeleteConsumerPlan {
     }
 
     fn preview(&self) -> Vec<PreviewLine> {
-        if self.refused.is_some() {
+        if self.objections.refused.is_some() {
             return Vec::new();
         }
         let text = format!("{} would be deleted from {}; it holds nothing", self.ask.consumer, self.ask.group);

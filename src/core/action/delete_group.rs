@@ -3,7 +3,7 @@
 //! previewed and destroys it.
 
 use super::{
-    Ask, Asked, Facts, Form, Plan, Planned, PreviewLine, Scripted, Warning, Weight,
+    Ask, Asked, Facts, Form, Objections, Plan, Planned, PreviewLine, Scripted, Warning, Weight,
     form::{Field, IN_USE},
     note, object, server_refusal, warning,
 };
@@ -64,8 +64,7 @@ pub struct DeleteGroupPlan {
     /// Connections blocked in XREADGROUP on any stream; `None` where CLIENT LIST is forbidden.
     pub blocked_readers: Option<usize>,
     pub may_eval: bool,
-    pub warnings: Vec<Warning>,
-    pub refused: Option<String>,
+    pub objections: Objections,
     pub command: Argv,
     /// Creates the group again at its cursor.
     pub undo: Argv,
@@ -84,14 +83,13 @@ pub fn plan(ask: DeleteGroupAsk, facts: &Facts) -> DeleteGroupPlan {
         lag: lag::resolve(&inputs),
         blocked_readers: facts.blocked_readers,
         may_eval: facts.may_eval,
-        warnings: Vec::new(),
-        refused: None,
+        objections: Objections::default(),
         command: Argv::of(&[b"XGROUP", b"DESTROY", key, name]),
         undo: Argv::of(&[b"XGROUP", b"CREATE", key, name, cursor.as_bytes()]),
         ask,
     };
-    plan.warnings = plan.warn();
-    plan.refused = server_refusal(&facts.server).or_else(|| plan.why_in_use().filter(|_| !plan.ask.in_use));
+    plan.objections.warnings = plan.warn();
+    plan.objections.refused = server_refusal(&facts.server).or_else(|| plan.why_in_use().filter(|_| !plan.ask.in_use));
     plan
 }
 
@@ -156,16 +154,12 @@ impl Planned for DeleteGroupPlan {
         Ask::DeleteGroup(self.ask.clone())
     }
 
-    fn refused(&self) -> Option<&str> {
-        self.refused.as_deref()
+    fn objections(&self) -> &Objections {
+        &self.objections
     }
 
-    fn refuse(&mut self, why: String) {
-        self.refused = Some(why);
-    }
-
-    fn warnings(&self) -> &[Warning] {
-        &self.warnings
+    fn objections_mut(&mut self) -> &mut Objections {
+        &mut self.objections
     }
 
     fn commands(&self) -> Vec<Argv> {

@@ -1,8 +1,6 @@
 //! Giving claimed entries back: each to its former owner, with the idle time and the delivery count it had.
 
-use super::{
-    Ask, Asked, Form, Plan, Planned, PreviewLine, Warning, Weight, claim::ClaimAsk, object, server_refusal, warning,
-};
+use super::{Ask, Asked, Form, Objections, Plan, Planned, PreviewLine, Weight, object, server_refusal, warning};
 use crate::core::{
     command::Argv,
     id::EntryId,
@@ -18,8 +16,10 @@ use std::collections::HashMap;
 /// The way back of a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GiveBackAsk {
-    /// The claim to take back; its target holds the entries now.
-    pub claim: ClaimAsk,
+    pub key: Name,
+    pub group: Name,
+    /// The consumer that got the entries and holds them now.
+    pub holder: Name,
     /// The entries as they were before it.
     pub moved: Vec<PendingRow>,
     /// Milliseconds since then.
@@ -28,11 +28,11 @@ pub struct GiveBackAsk {
 
 impl Asked for GiveBackAsk {
     fn key(&self) -> &Name {
-        &self.claim.key
+        &self.key
     }
 
     fn group(&self) -> &Name {
-        &self.claim.group
+        &self.group
     }
 
     fn name(&self) -> &'static str {
@@ -53,8 +53,7 @@ pub struct GiveBackPlan {
     pub ask: GiveBackAsk,
     /// Entries that the target still holds, as they were before the claim.
     pub rows: Vec<PendingRow>,
-    pub warnings: Vec<Warning>,
-    pub refused: Option<String>,
+    pub objections: Objections,
     /// One command an entry.
     pub commands: Vec<Argv>,
 }
@@ -67,7 +66,7 @@ pub fn plan(
     now: &[PendingRow],
     active_ms: i64,
 ) -> GiveBackPlan {
-    let target = &ask.claim.target;
+    let target = &ask.holder;
     let held: HashMap<EntryId, i64> = now
         .iter()
         .filter(|row| row.owner.as_ref() == Some(target))
@@ -93,22 +92,22 @@ pub fn plan(
     // left alone. It also tells how much longer the former owner has been at work, however long the plan was looked at.
     let back = |row: &PendingRow| {
         let held_ms = *held.get(&row.id)?;
-        command(&ask.claim, row, held_ms, ask.passed_ms.max(held_ms))
+        command(&ask.key, &ask.group, row, held_ms, ask.passed_ms.max(held_ms))
     };
     let commands = rows.iter().filter_map(back).collect();
-    GiveBackPlan { ask, rows, warnings, refused, commands }
+    GiveBackPlan { ask, rows, objections: Objections { warnings, refused }, commands }
 }
 
 /// One entry back to its former owner, `passed_ms` after the claim, if the target has held it for at least `least_ms`. An entry that
 /// nobody held cannot be given back.
-fn command(claim: &ClaimAsk, row: &PendingRow, least_ms: i64, passed_ms: i64) -> Option<Argv> {
+fn command(key: &Name, group: &Name, row: &PendingRow, least_ms: i64, passed_ms: i64) -> Option<Argv> {
     let owner = row.owner.as_ref()?;
     let idle = row.idle_ms?.saturating_add(passed_ms).to_string();
     let (id, least, deliveries) = (row.id.to_string(), least_ms.to_string(), row.deliveries.to_string());
     Some(Argv::of(&[
         b"XCLAIM",
-        claim.key.bytes(),
-        claim.group.bytes(),
+        key.bytes(),
+        group.bytes(),
         owner.bytes(),
         least.as_bytes(),
         id.as_bytes(),
@@ -121,8 +120,8 @@ fn command(claim: &ClaimAsk, row: &PendingRow, least_ms: i64, passed_ms: i64) ->
 }
 
 /// The way back of a claim as commands, for the journal and the shell: one an entry, since each has its own counts.
-pub fn commands(claim: &ClaimAsk, moved: &[PendingRow], passed_ms: i64) -> Vec<Argv> {
-    moved.iter().filter_map(|row| command(claim, row, 0, passed_ms)).collect()
+pub fn commands(ask: &GiveBackAsk) -> Vec<Argv> {
+    ask.moved.iter().filter_map(|row| command(&ask.key, &ask.group, row, 0, ask.passed_ms)).collect()
 }
 
 impl Planned for GiveBackPlan {
@@ -130,16 +129,12 @@ impl Planned for GiveBackPlan {
         Ask::GiveBack(self.ask.clone())
     }
 
-    fn refused(&self) -> Option<&str> {
-        self.refused.as_deref()
+    fn objections(&self) -> &Objections {
+        &self.objections
     }
 
-    fn refuse(&mut self, why: String) {
-        self.refused = Some(why);
-    }
-
-    fn warnings(&self) -> &[Warning] {
-        &self.warnings
+    fn objections_mut(&mut self) -> &mut Objections {
+        &mut self.objections
     }
 
     fn commands(&self) -> Vec<Argv> {
@@ -148,8 +143,7 @@ impl Planned for GiveBackPlan {
 
     fn preview(&self) -> Vec<PreviewLine> {
         let entries = count(self.rows.len() as i64, "entry", "entries");
-        let text =
-            format!(" would go back from {} to the former owners, with idle times and counts", self.ask.claim.target);
+        let text = format!(" would go back from {} to the former owners, with idle times and counts", self.ask.holder);
         vec![PreviewLine::new(Weight::Number, entries).then(Weight::Plain, text)]
     }
 
@@ -162,7 +156,7 @@ impl Planned for GiveBackPlan {
     }
 
     fn json(&self) -> Map<String, Value> {
-        object(json!({"from": json::name(&self.ask.claim.target), "would_move": self.rows.len()}))
+        object(json!({"from": json::name(&self.ask.holder), "would_move": self.rows.len()}))
     }
 
     fn outcome_json(&self, done: &Done) -> Map<String, Value> {

@@ -1,8 +1,8 @@
 //! Marked entries: handed to a consumer (XCLAIM), or acknowledged although nobody handled them (XACK).
 
 use super::{
-    Ask, Asked, Form, Plan, Planned, PreviewLine, Warning, Weight, at_least, claim::ClaimAsk, form::Field,
-    give_back::GiveBackAsk, object, server_refusal, warning,
+    Ask, Asked, Form, Objections, Plan, Planned, PreviewLine, Weight, at_least, form::Field, give_back::GiveBackAsk,
+    object, server_refusal, warning,
 };
 use crate::core::{
     command::Argv,
@@ -48,19 +48,10 @@ pub struct MarkedAsk {
 }
 
 impl MarkedAsk {
-    /// Handing over as the claim that it is, for its way back; `None` for an acknowledgement, which has none.
-    pub fn as_claim(&self) -> Option<ClaimAsk> {
-        let What::MoveTo(target) = &self.what else { return None };
-        Some(ClaimAsk {
-            key: self.key.clone(),
-            group: self.group.clone(),
-            target: target.clone(),
-            create: false,
-            min_idle_ms: 0,
-            from: None,
-            limit: None,
-            justid: true,
-        })
+    /// The way back of what was handed over `passed_ms` ago; `None` for an acknowledgement, which has none.
+    pub fn give_back(&self, moved: Vec<PendingRow>, passed_ms: i64) -> Option<GiveBackAsk> {
+        let What::MoveTo(holder) = &self.what else { return None };
+        Some(GiveBackAsk { key: self.key.clone(), group: self.group.clone(), holder: holder.clone(), moved, passed_ms })
     }
 }
 
@@ -111,10 +102,7 @@ pub struct MarkedPlan {
     pub vanished: Vec<EntryId>,
     /// Marked entries that are pending without payload, where this server would drop them instead of moving them (7.0+).
     pub left: Vec<EntryId>,
-    /// What to know.
-    pub warnings: Vec<Warning>,
-    /// Why it may not be done.
-    pub refused: Option<String>,
+    pub objections: Objections,
     /// The commands.
     pub commands: Vec<Argv>,
 }
@@ -173,7 +161,8 @@ pub fn plan(
         })
         .or_else(|| rows.is_empty().then(|| "none of the marked entries is pending any more".to_owned()))
         .or_else(|| unknown.then(|| "the target is not a consumer of this group".to_owned()));
-    let mut plan = MarkedPlan { ask, rows, vanished, left, warnings, refused, commands: Vec::new() };
+    let mut plan =
+        MarkedPlan { ask, rows, vanished, left, objections: Objections { warnings, refused }, commands: Vec::new() };
     plan.commands = plan.rows.chunks(super::claim::BATCH).map(|rows| command(&plan.ask, rows)).collect();
     plan
 }
@@ -212,16 +201,12 @@ impl Planned for MarkedPlan {
         Ask::Marked(self.ask.clone())
     }
 
-    fn refused(&self) -> Option<&str> {
-        self.refused.as_deref()
+    fn objections(&self) -> &Objections {
+        &self.objections
     }
 
-    fn refuse(&mut self, why: String) {
-        self.refused = Some(why);
-    }
-
-    fn warnings(&self) -> &[Warning] {
-        &self.warnings
+    fn objections_mut(&mut self) -> &mut Objections {
+        &mut self.objections
     }
 
     fn commands(&self) -> Vec<Argv> {
@@ -265,8 +250,8 @@ impl Planned for MarkedPlan {
     }
 
     fn way_back(&self, done: &Done, passed_ms: i64) -> Option<Ask> {
-        let claim = self.ask.as_claim().filter(|_| !done.moved.is_empty())?;
-        Some(Ask::GiveBack(GiveBackAsk { claim, moved: done.moved.clone(), passed_ms }))
+        let ask = self.ask.give_back(done.moved.clone(), passed_ms)?;
+        (!ask.moved.is_empty()).then_some(Ask::GiveBack(ask))
     }
 }
 

@@ -38,6 +38,15 @@ pub struct Warning {
     pub is_note: bool,
 }
 
+/// What speaks against a plan.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Objections {
+    /// What to know before confirming.
+    pub warnings: Vec<Warning>,
+    /// Why it must not be executed, if so.
+    pub refused: Option<String>,
+}
+
 fn warning(id: &'static str, text: impl Into<String>) -> Warning {
     Warning { id, text: text.into(), is_note: false }
 }
@@ -104,10 +113,19 @@ pub trait Asked: Sync {
 pub trait Planned: Sync {
     /// What was asked for.
     fn ask(&self) -> Ask;
+    /// What speaks against it.
+    fn objections(&self) -> &Objections;
+    fn objections_mut(&mut self) -> &mut Objections;
     /// Why it must not be executed, if so.
-    fn refused(&self) -> Option<&str>;
-    fn refuse(&mut self, why: String);
-    fn warnings(&self) -> &[Warning];
+    fn refused(&self) -> Option<&str> {
+        self.objections().refused.as_deref()
+    }
+    fn refuse(&mut self, why: String) {
+        self.objections_mut().refused = Some(why);
+    }
+    fn warnings(&self) -> &[Warning] {
+        &self.objections().warnings
+    }
     /// The commands, to copy and for the journal.
     fn commands(&self) -> Vec<Argv>;
     /// What would happen, in the dialog and in the shell.

@@ -16,7 +16,7 @@ pub enum Place {
     Forward(usize),
     /// This many entries back.
     Back(usize),
-    /// Before the entries of so many milliseconds ago.
+    /// Before the entries of this many milliseconds ago.
     Ago(i64),
     /// Before the entries of this time, milliseconds since 1970.
     Time(i64),

@@ -2,8 +2,8 @@
 
 pub use super::place::Place;
 use super::{
-    Ask, Asked, Counted, Form, Plan, Planned, PreviewLine, Warning, Weight, form::Field, note, object, server_refusal,
-    warning,
+    Ask, Asked, Counted, Form, Objections, Plan, Planned, PreviewLine, Warning, Weight, form::Field, note, object,
+    server_refusal, warning,
 };
 use crate::core::{
     command::Argv,
@@ -124,10 +124,7 @@ pub struct SeekPlan {
     pub pending_untouched: i64,
     /// Whether "acked" can be taken at its word.
     pub acked_sure: bool,
-    /// What to know.
-    pub warnings: Vec<Warning>,
-    /// Why it may not be done.
-    pub refused: Option<String>,
+    pub objections: Objections,
     /// The command.
     pub command: Argv,
     /// The way back.
@@ -164,10 +161,10 @@ impl SeekPlan {
     /// Accepts a moving cursor, up to the bound; or takes that back.
     pub fn accept_moving(&mut self, accept: bool) {
         self.accept_up_to = accept.then(|| self.moving_bound());
-        self.warnings.retain(|warning| warning.id != "cursor-moving");
+        self.objections.warnings.retain(|warning| warning.id != "cursor-moving");
         if let Some(bound) = self.accept_up_to {
             let low = self.cursor.min(self.target);
-            self.warnings.push(warning(
+            self.objections.warnings.push(warning(
                 "cursor-moving",
                 format!("the cursor is moving: any cursor from {low} to {bound} is accepted"),
             ));
@@ -213,8 +210,7 @@ pub fn plan(ask: SeekAsk, facts: &SeekFacts) -> SeekPlan {
         redelivered_pending,
         pending_untouched: facts.pending - redelivered_pending,
         acked_sure: facts.group.entries_read.value().is_some(),
-        warnings: Vec::new(),
-        refused: None,
+        objections: Objections::default(),
         command: setid(&ask, target),
         undo: setid(&ask, cursor),
         guard: facts.guard,
@@ -222,8 +218,8 @@ pub fn plan(ask: SeekAsk, facts: &SeekFacts) -> SeekPlan {
         accept_up_to: None,
         ask,
     };
-    plan.warnings = warnings(&plan, facts);
-    plan.refused = refusal(&plan, facts);
+    plan.objections.warnings = warnings(&plan, facts);
+    plan.objections.refused = refusal(&plan, facts);
     plan
 }
 
@@ -347,16 +343,12 @@ impl Planned for SeekPlan {
         Ask::Seek(self.ask.clone())
     }
 
-    fn refused(&self) -> Option<&str> {
-        self.refused.as_deref()
+    fn objections(&self) -> &Objections {
+        &self.objections
     }
 
-    fn refuse(&mut self, why: String) {
-        self.refused = Some(why);
-    }
-
-    fn warnings(&self) -> &[Warning] {
-        &self.warnings
+    fn objections_mut(&mut self) -> &mut Objections {
+        &mut self.objections
     }
 
     fn commands(&self) -> Vec<Argv> {

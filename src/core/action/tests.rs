@@ -9,7 +9,7 @@ use super::{
     delete_consumer::{self, DeleteConsumerAsk},
     delete_group::{self, DeleteGroupAsk, DeleteGroupPlan},
     form::Form,
-    give_back::{self, GiveBackAsk},
+    give_back,
     marked::{self, MarkedAsk, What},
     seek::{self, Direction, Guard, Place, SeekAsk, SeekFacts, SeekPlan},
     server_refusal,
@@ -112,7 +112,7 @@ fn what_a_claim_sends() {
     for (ask, (flavor, version), command) in table {
         let plan = claim(ask.clone(), &server(flavor, version), &pending, &[]);
         assert_eq!(plan.commands.iter().map(ToString::to_string).collect::<Vec<_>>(), [command], "{ask:?}");
-        assert_eq!(plan.refused, None);
+        assert_eq!(plan.objections.refused, None);
     }
 }
 
@@ -123,7 +123,7 @@ fn xclaim_goes_in_batches() {
     assert_eq!(plan.commands.iter().map(|command| command.words().len()).collect::<Vec<_>>(), [106, 106, 7]);
 }
 
-/// Ask, version, moved, of them without payload, removed, claimed anew, cut.
+/// Ask, version, moved, of them without payload, removed, claimed again by the target, cut.
 type Row<'a> = (ClaimAsk, &'a str, &'a [u64], i64, i64, &'a [u64], bool);
 
 #[test]
@@ -144,7 +144,7 @@ fn what_a_claim_moves_and_removes() {
         (from("a"), "7.0.15", &[], 0, 0, &[], false),
         (from("a"), "6.2.14", &[1], 1, 0, &[], false),
     ];
-    for (ask, version, moved, empty, removed, anew, cut) in table {
+    for (ask, version, moved, empty, removed, restarting, cut) in table {
         let plan = claim(ask, &server("redis", version), &pending, &[1, 6]);
         assert_eq!(ids(&plan.moving), moved, "{version} {:?}", plan.ask);
         assert_eq!(plan.would_move, Counted::exact(moved.len() as i64));
@@ -154,7 +154,7 @@ fn what_a_claim_moves_and_removes() {
             "{version} {:?}",
             plan.ask
         );
-        assert_eq!((ids(&plan.restarting), plan.cut), (anew.to_vec(), cut), "{version} {:?}", plan.ask);
+        assert_eq!((ids(&plan.restarting), plan.cut), (restarting.to_vec(), cut), "{version} {:?}", plan.ask);
         assert_eq!(plan.from.iter().map(|holder| holder.entries).sum::<i64>(), plan.would_move.value);
     }
 }
@@ -198,16 +198,17 @@ fn who_must_be_warned_of_a_claim() {
     ];
     for (ask, pending, gone, expected) in table {
         let plan = claim(ask, &new, &rows(pending), gone);
-        assert_eq!(warned(&plan.warnings), expected, "{:?}", plan.ask);
+        assert_eq!(warned(&plan.objections.warnings), expected, "{:?}", plan.ask);
     }
     let old = claim(to("a", false), &server("redis", "6.2.14"), &rows("1 c 400000"), &[1]);
-    assert_eq!(warned(&old.warnings), ["moves-empty", "read-own-history"]);
+    assert_eq!(warned(&old.objections.warnings), ["moves-empty", "read-own-history"]);
 }
 
 #[test]
 fn which_claims_are_refused() {
     let pending = rows("1 c 400000");
-    let refused = |ask: ClaimAsk, server: &ServerFacts| claim(ask, server, &pending, &[]).refused.unwrap_or_default();
+    let refused =
+        |ask: ClaimAsk, server: &ServerFacts| claim(ask, server, &pending, &[]).objections.refused.unwrap_or_default();
     assert!(refused(ask(), &replica()).contains("read-only replica: do it on its primary (h:1)"));
     let unknown = ClaimAsk { target: "n".into(), ..ask() };
     assert!(refused(unknown.clone(), &server("redis", "7.4.1")).contains("n is not a consumer"));
@@ -252,13 +253,13 @@ fn when_a_claim_no_longer_is_what_was_shown() {
 #[test]
 fn what_giving_back_sends() {
     let moved = rows("1 c 400000, 2 - -, 3 a 7");
-    let commands = give_back::commands(&ask(), &moved, 50);
+    let commands = give_back::commands(&ask().give_back(moved.clone(), 50));
     let expected =
         ["XCLAIM k g c 0 1-0 IDLE 400050 RETRYCOUNT 3 JUSTID", "XCLAIM k g a 0 3-0 IDLE 57 RETRYCOUNT 3 JUSTID"];
     assert_eq!(commands.iter().map(ToString::to_string).collect::<Vec<_>>(), expected);
 
     let undo = |now: &str, passed_ms, server: &ServerFacts| {
-        let ask = GiveBackAsk { claim: ask(), moved: moved.clone(), passed_ms };
+        let ask = ask().give_back(moved.clone(), passed_ms);
         give_back::plan(ask, server, &consumers(), &rows(now), ACTIVE_MS)
     };
     let new = server("redis", "7.4.1");
@@ -268,12 +269,12 @@ fn what_giving_back_sends() {
         plan.commands.iter().map(ToString::to_string).collect::<Vec<_>>(),
         ["XCLAIM k g c 90 1-0 IDLE 400090 RETRYCOUNT 3 JUSTID"]
     );
-    assert_eq!((warned(&plan.warnings), plan.refused), (vec!["not-all"], None));
+    assert_eq!((warned(&plan.objections.warnings), plan.objections.refused), (vec!["not-all"], None));
     // it read them again 10 ms ago: more has passed than that
     let plan = undo("1 b 10, 3 b 10", 50, &new);
     assert_eq!(plan.commands[0].to_string(), "XCLAIM k g c 10 1-0 IDLE 400050 RETRYCOUNT 3 JUSTID");
-    assert!(undo("1 c 1, 2 b 90", 0, &new).refused.unwrap().contains("holds none of them any more"));
-    assert!(undo("1 b 90", 0, &replica()).refused.unwrap().contains("replica"));
+    assert!(undo("1 c 1, 2 b 90", 0, &new).objections.refused.unwrap().contains("holds none of them any more"));
+    assert!(undo("1 b 90", 0, &replica()).objections.refused.unwrap().contains("replica"));
 }
 
 fn seek_with(
@@ -330,8 +331,8 @@ fn what_a_seek_counts_and_sends() {
     assert_eq!((back.direction, back.redelivered, back.redelivered_pending), (Direction::Back, Counted::exact(2), 1));
     // 4-0 is pending without payload: it does not come again
     assert_eq!((back.pending_untouched, back.skipped, back.skipped_span), (4, Counted::exact(0), None));
-    assert_eq!(warned(&back.warnings), ["consumers-active", "readers-blocked"]);
-    assert_eq!(back.refused, None);
+    assert_eq!(warned(&back.objections.warnings), ["consumers-active", "readers-blocked"]);
+    assert_eq!(back.objections.refused, None);
 
     let on = seek_with(Place::End, 10, &[6, 8], "", |_, _| {});
     assert_eq!(
@@ -339,14 +340,14 @@ fn what_a_seek_counts_and_sends() {
         (Direction::Forward, Counted::exact(2), Some((id(6), id(8))))
     );
     assert_eq!((on.redelivered, on.pending_untouched), (Counted::exact(0), 5));
-    assert_eq!(warned(&on.warnings), ["consumers-active"]);
+    assert_eq!(warned(&on.objections.warnings), ["consumers-active"]);
 
     let none = seek_with(Place::Id(id(5)), 5, &[], "", |_, _| {});
     assert_eq!(
         (none.direction, none.skipped, none.redelivered),
         (Direction::None, Counted::exact(0), Counted::exact(0))
     );
-    assert_eq!(warned(&none.warnings), Vec::<&str>::new());
+    assert_eq!(warned(&none.objections.warnings), Vec::<&str>::new());
 }
 
 #[test]
@@ -364,14 +365,17 @@ fn a_seek_that_did_not_see_all_says_at_least() {
 #[test]
 fn which_seeks_are_refused_or_warned_of() {
     let beyond = seek_with(Place::Id(id(11)), 11, &[6], "", |_, _| {});
-    assert!(beyond.refused.unwrap().contains("past the last id ever given out, 10-0"));
+    assert!(beyond.objections.refused.unwrap().contains("past the last id ever given out, 10-0"));
     let meant = seek_with(Place::Id(id(11)), 11, &[6], "", |_, ask| ask.beyond_end = true);
-    assert_eq!((meant.refused, warned(&meant.warnings)), (None, vec!["consumers-active", "beyond-end"]));
+    assert_eq!(
+        (meant.objections.refused, warned(&meant.objections.warnings)),
+        (None, vec!["consumers-active", "beyond-end"])
+    );
     assert!(server_refusal(&replica()).unwrap().contains("replica"));
     let weak = seek_with(Place::Id(id(2)), 2, &[3], "", |facts, _| facts.guard = Guard::Reread);
-    assert!(warned(&weak.warnings).contains(&"weak-guard"));
+    assert!(warned(&weak.objections.warnings).contains(&"weak-guard"));
     let quiet = seek_with(Place::Id(id(2)), 2, &[3], "", |facts, _| facts.active_ms = 10);
-    assert_eq!(warned(&quiet.warnings), ["readers-blocked"]);
+    assert_eq!(warned(&quiet.objections.warnings), ["readers-blocked"]);
 }
 
 #[test]
@@ -380,15 +384,15 @@ fn how_far_a_moving_cursor_is_accepted() {
     assert_eq!((back.accept_up_to, back.moving_bound()), (None, id(60_010)));
     back.accept_moving(true);
     assert_eq!(back.accept_up_to, Some(id(60_010)));
-    assert!(back.warnings.last().unwrap().text.contains("any cursor from 2-0 to 60010-0"));
+    assert!(back.objections.warnings.last().unwrap().text.contains("any cursor from 2-0 to 60010-0"));
     back.accept_moving(true);
-    assert_eq!(warned(&back.warnings).iter().filter(|id| **id == "cursor-moving").count(), 1);
+    assert_eq!(warned(&back.objections.warnings).iter().filter(|id| **id == "cursor-moving").count(), 1);
     back.accept_moving(false);
-    assert_eq!((back.accept_up_to, warned(&back.warnings).contains(&"cursor-moving")), (None, false));
+    assert_eq!((back.accept_up_to, warned(&back.objections.warnings).contains(&"cursor-moving")), (None, false));
     let mut on = seek_with(Place::Id(id(8)), 8, &[6], "", |_, _| {});
     on.accept_moving(true);
     assert_eq!(on.accept_up_to, Some(id(8)));
-    assert!(on.warnings.last().unwrap().text.contains("any cursor from 5-0 to 8-0"));
+    assert!(on.objections.warnings.last().unwrap().text.contains("any cursor from 5-0 to 8-0"));
 }
 
 #[test]
@@ -404,7 +408,7 @@ fn what_becomes_of_marked_entries() {
     let hand = plan(&[1, 2, 3, 4], to_b(), "7.4.1", &[]);
     assert_eq!(commands(&hand), ["XCLAIM k g b 300 1-0 2-0 4-0 JUSTID"]);
     assert_eq!(
-        (hand.vanished.clone(), warned(&hand.warnings)),
+        (hand.vanished.clone(), warned(&hand.objections.warnings)),
         (vec![id(3)], vec!["owner-active", "no-longer-pending"])
     );
     let without = plan(&[1, 4], to_b(), "7.4.1", &[4]);
@@ -412,15 +416,15 @@ fn what_becomes_of_marked_entries() {
         (commands(&without), without.left.clone()),
         (vec!["XCLAIM k g b 400 1-0 JUSTID".to_owned()], vec![id(4)])
     );
-    assert_eq!(warned(&without.warnings), ["left-payload-gone", "owner-active"]);
+    assert_eq!(warned(&without.objections.warnings), ["left-payload-gone", "owner-active"]);
     assert_eq!(commands(&plan(&[1, 4], to_b(), "6.2.14", &[4])), ["XCLAIM k g b 300 1-0 4-0 JUSTID"]);
     let ack = plan(&[1, 4], What::Acknowledge, "7.4.1", &[4]);
     assert_eq!(
-        (commands(&ack), warned(&ack.warnings)),
+        (commands(&ack), warned(&ack.objections.warnings)),
         (vec!["XACK k g 1-0 4-0".to_owned()], vec!["owner-active", "never-processed"])
     );
 
-    let refused = |plan: marked::MarkedPlan| plan.refused.unwrap_or_default();
+    let refused = |plan: marked::MarkedPlan| plan.objections.refused.unwrap_or_default();
     assert!(refused(plan(&[4], to_b(), "7.4.1", &[4])).contains("no payload any more"));
     assert!(refused(plan(&[3], What::Acknowledge, "7.4.1", &[])).contains("pending any more"));
     assert!(refused(plan(&[1], What::MoveTo("n".into()), "7.4.1", &[])).contains("not a consumer"));

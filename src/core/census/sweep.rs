@@ -2,7 +2,7 @@
 //! the rows, and among the entries of one consumer its cost is bounded by how many that consumer holds (docs/server-facts.md 10). Needs
 //! 6.2.
 
-use super::{Limits, Old};
+use super::{Limits, OldEntry};
 use crate::core::{id::EntryId, model::PendingRow, name::Name, time::Mono};
 use std::collections::VecDeque;
 
@@ -25,7 +25,7 @@ pub(super) struct Sweep {
     left: VecDeque<(Name, i64)>,
     from: EntryId,
     /// The oldest entry so far.
-    best: Option<Old>,
+    best: Option<OldEntry>,
     /// Commands sent, and how many of them exceeded the time bound.
     sent: u32,
     over: u32,
@@ -84,7 +84,7 @@ impl Sweep {
         for row in rows {
             let Some(idle) = row.idle_ms else { continue };
             let since = (at.0 as i64).saturating_sub(idle);
-            let one = Old { since, id: row.id, deliveries: row.deliveries };
+            let one = OldEntry { since, id: row.id, deliveries: row.deliveries };
             if self.best.is_none_or(|best| one < best) {
                 self.best = Some(one);
             }
@@ -99,7 +99,7 @@ impl Sweep {
     }
 
     /// The oldest entry of all, once every holder was searched.
-    pub(super) fn found(&self) -> Option<Old> {
+    pub(super) fn found(&self) -> Option<OldEntry> {
         self.best.filter(|_| self.left.is_empty() && !self.is_too_costly())
     }
 }

@@ -22,7 +22,7 @@ const HOLDERS: usize = 2000;
 
 /// A pending entry, ordered by the time of its last delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Old {
+pub struct OldEntry {
     /// Time of the last delivery, in milliseconds of [`Mono`]; negative before this program started.
     pub since: i64,
     pub id: EntryId,
@@ -32,10 +32,10 @@ pub struct Old {
 
 /// What one consumer held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Held {
+pub struct HolderTally {
     pub entries: i64,
     /// The entry with the earliest last delivery.
-    pub oldest: Old,
+    pub oldest: OldEntry,
     /// The highest delivery count, given-up entries left out.
     pub deliveries: i64,
 }
@@ -67,15 +67,15 @@ pub struct Tally {
     /// The entries delivered most often, if more than once, with their count; given-up entries come first.
     pub worst: Vec<(i64, EntryId)>,
     /// The oldest entry of all, if it was searched for before the rows were read.
-    pub first: Option<Old>,
+    pub first: Option<OldEntry>,
     /// The oldest of those seen, oldest first.
-    pub oldest: Vec<Old>,
+    pub oldest: Vec<OldEntry>,
     /// Entries that are no longer in the stream.
     pub gone: i64,
     /// Entries that were not looked up yet: they may be in the stream or not.
     pub unsure: i64,
     /// `None` when there are too many holders to count each.
-    pub holders: Option<BTreeMap<Name, Held>>,
+    pub holders: Option<BTreeMap<Name, HolderTally>>,
     /// What the walk has cost, in microseconds of the server's time.
     pub server_us: u64,
     /// What its most expensive command cost, in microseconds of the server's time.
@@ -150,7 +150,7 @@ impl Tally {
             let since = (at.0 as i64).saturating_sub(idle);
             let age = (self.begun.0 as i64).saturating_sub(since);
             self.ages[AGES_MS.iter().position(|below| age < *below).unwrap_or(AGES_MS.len())] += 1;
-            let one = Old { since, id: row.id, deliveries: row.deliveries };
+            let one = OldEntry { since, id: row.id, deliveries: row.deliveries };
             if self.oldest.len() < OLDEST || self.oldest.last().is_none_or(|youngest| one < *youngest) {
                 old.push(one);
             }
@@ -161,7 +161,7 @@ impl Tally {
         self.oldest.truncate(OLDEST);
     }
 
-    fn count_holder(&mut self, row: &PendingRow, one: Old) {
+    fn count_holder(&mut self, row: &PendingRow, one: OldEntry) {
         let (Some(owner), Some(holders)) = (&row.owner, &mut self.holders) else { return };
         let deliveries = if row.deliveries == FATAL_DELIVERIES { 0 } else { row.deliveries };
         if let Some(held) = holders.get_mut(owner) {
@@ -169,7 +169,7 @@ impl Tally {
             held.oldest = held.oldest.min(one);
             held.deliveries = held.deliveries.max(deliveries);
         } else if holders.len() < HOLDERS {
-            holders.insert(owner.clone(), Held { entries: 1, oldest: one, deliveries });
+            holders.insert(owner.clone(), HolderTally { entries: 1, oldest: one, deliveries });
         } else {
             self.holders = None;
         }

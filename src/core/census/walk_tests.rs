@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use super::{
-    super::{AGES_MS, Held, LEAST_SWEPT, Limits, Old},
+    super::{AGES_MS, HolderTally, LEAST_SWEPT, Limits, OldEntry},
     *,
 };
 use crate::core::{
@@ -141,7 +141,7 @@ fn a_large_pel_is_searched_for_its_oldest_entry_before_the_rows_are_read() {
     let searched = steps.iter().take_while(|(step, _)| matches!(step, Step::Older(_))).count();
     assert!((10..40).contains(&searched), "one command a holder and a few more: {searched}");
     assert!(steps.iter().skip(searched).all(|(step, _)| !matches!(step, Step::Older(_))));
-    assert_eq!(walk.tally().first, Some(Old { since: -5_000, id: id(40_007), deliveries: 1 }));
+    assert_eq!(walk.tally().first, Some(OldEntry { since: -5_000, id: id(40_007), deliveries: 1 }));
     assert_eq!(walk.tally().oldest.first(), walk.tally().first.as_ref());
 }
 
@@ -271,7 +271,7 @@ proptest! {
         worst.sort_by_key(|(tries, id)| (std::cmp::Reverse(*tries), *id));
         worst.truncate(tally.worst.len().max(1));
         prop_assert_eq!(&tally.worst, &worst);
-        let mut oldest: Vec<Old> = held.iter().map(|(id, _, since, tries)| Old { since: *since, id: *id, deliveries: *tries }).collect();
+        let mut oldest: Vec<OldEntry> = held.iter().map(|(id, _, since, tries)| OldEntry { since: *since, id: *id, deliveries: *tries }).collect();
         oldest.sort_unstable();
         oldest.truncate(tally.oldest.len().max(1));
         prop_assert_eq!(&tally.oldest, &oldest);
@@ -284,9 +284,9 @@ proptest! {
         }
         for (name, found) in tally.holders.iter().flatten() {
             let of: Vec<_> = held.iter().filter(|(_, owner, ..)| owner == name).collect();
-            let oldest = of.iter().map(|(id, _, since, tries)| Old { since: *since, id: *id, deliveries: *tries }).min().unwrap();
+            let oldest = of.iter().map(|(id, _, since, tries)| OldEntry { since: *since, id: *id, deliveries: *tries }).min().unwrap();
             let deliveries = of.iter().map(|(_, _, _, tries)| *tries).max().unwrap();
-            prop_assert_eq!(*found, Held { entries: of.len() as i64, oldest, deliveries });
+            prop_assert_eq!(*found, HolderTally { entries: of.len() as i64, oldest, deliveries });
         }
     }
 }

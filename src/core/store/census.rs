@@ -2,7 +2,7 @@
 
 use super::{Extreme, Focus, GroupState, Pel, RowState, Store, StreamState};
 use crate::core::{
-    census::{CensusRequest, CensusSample, Held, LEAST_SWEPT, Old, Tally},
+    census::{CensusRequest, CensusSample, HolderTally, LEAST_SWEPT, OldEntry, Tally},
     id::EntryId,
     known::Known,
     model::PendingRow,
@@ -41,18 +41,18 @@ struct Beginning {
 
 /// The oldest entry of all, searched for before the rows are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum First {
+enum OldestFound {
     /// Not found yet.
     #[default]
     Open,
     /// Found and, as far as known, still the oldest.
-    Is(Old),
+    Is(OldEntry),
     /// Found, but it left the PEL since: the next oldest is not known.
     Left,
 }
 
-impl First {
-    fn known(self) -> Option<Old> {
+impl OldestFound {
+    fn known(self) -> Option<OldEntry> {
         if let Self::Is(old) = self { Some(old) } else { None }
     }
 }
@@ -65,7 +65,7 @@ pub struct Census {
     /// The current walk.
     pub walking: Option<Tally>,
     /// What the current walk's search for the oldest entry found.
-    first: First,
+    first: OldestFound,
     /// Group and stream when the current walk began, and when the last complete one began.
     walking_from: Option<Beginning>,
     done_from: Option<Beginning>,
@@ -86,7 +86,7 @@ impl Census {
     fn leave(&mut self) {
         self.walking = None;
         self.walking_from = None;
-        self.first = First::Open;
+        self.first = OldestFound::Open;
     }
 
     /// No walk yet, of a group first seen at `at`.
@@ -227,13 +227,14 @@ impl Store {
         }
         let from = *census.walking_from.get_or_insert(from);
         if tally.ended.is_none() {
-            if let (First::Open, Some(found)) = (census.first, tally.first) {
-                census.first = First::Is(found);
+            if let (OldestFound::Open, Some(found)) = (census.first, tally.first) {
+                census.first = OldestFound::Is(found);
             }
             census.walking = Some(tally);
+            group.check_census();
             return;
         }
-        census.first = First::Open;
+        census.first = OldestFound::Open;
         census.walking_from = None;
         census.round = census.round.wrapping_add(1);
         census.walking = None;
@@ -241,6 +242,8 @@ impl Store {
             census.failed = None;
             census.done = Some(tally);
             census.done_from = Some(from);
+            // the rows of this very sample may be newer than the page in which the walk saw an entry
+            group.check_census();
         } else {
             census.failed = Some(at);
         }
@@ -267,7 +270,7 @@ impl GroupState {
             tally.oldest.drain(..left);
         }
         if self.census.first.known().is_some_and(|old| has_left(pel, old)) {
-            self.census.first = First::Left;
+            self.census.first = OldestFound::Left;
         }
     }
 
@@ -314,7 +317,7 @@ impl GroupState {
 
     /// What a consumer held during the last walk, if nothing can have changed since: a list taken after the walk shows that the consumer
     /// was not seen after the walk began, and that it holds the same number of entries.
-    pub fn held_of_census(&self, name: &Name) -> Option<Held> {
+    pub fn held_of_census(&self, name: &Name) -> Option<HolderTally> {
         let done = self.census.done.as_ref()?;
         let held = *done.holders.as_ref()?.get(name)?;
         let consumers = self.consumers.value.as_ref()?;
@@ -328,7 +331,7 @@ impl GroupState {
 }
 
 /// Whether an entry is known to have left the PEL, or to have been delivered again, since a walk saw it.
-fn has_left(pel: &Pel, old: Old) -> bool {
+fn has_left(pel: &Pel, old: OldEntry) -> bool {
     let same = |row: &PendingRow| {
         row.deliveries == old.deliveries
             && row

@@ -132,24 +132,24 @@ fn the_group_on_the_screen_comes_first_and_a_walk_that_was_left_is_forgotten() {
 }
 
 #[test]
-fn a_walk_of_a_group_that_was_created_anew_does_not_count_for_it() {
+fn a_walk_of_a_group_that_was_created_again_does_not_count_for_it() {
     let (mut fake, mut store) = (held(3000), store());
     fake.census_steps = 1;
     let focus = on_screen("g");
     (0..3).for_each(|_| fake.tick(&mut store, &focus));
     let late = {
-        let request = store.wants(&focus, fake.now);
+        let request = store.next_request(&focus, fake.now);
         fake.census_steps = 1000;
         fake.answer(&request)
     };
     assert!(late.census.as_ref().is_some_and(|found| found.tally.is_complete()));
     fake.missing = true;
     fake.tick(&mut store, &focus);
-    let mut anew = held(600);
-    anew.now = Mono(fake.now.0 + 1000);
-    anew.census_steps = 0;
-    anew.tick(&mut store, &focus);
-    store.fold(Sample { streams: Vec::new(), ..late }, Now { mono: anew.now, wall_ms: 0 }, Reading::Tick);
+    let mut again = held(600);
+    again.now = Mono(fake.now.0 + 1000);
+    again.census_steps = 0;
+    again.tick(&mut store, &focus);
+    store.fold(Sample { streams: Vec::new(), ..late }, Now { mono: again.now, wall_ms: 0 }, Reading::Tick);
     assert!(group(&store, "g").census.done.is_none(), "it was the walk of the group before");
 }
 
@@ -158,14 +158,37 @@ fn a_walk_that_failed_is_tried_again_later_only() {
     let (mut fake, mut store) = (held(3000), store());
     let focus = on_screen("g");
     fake.tick(&mut store, &focus);
-    let request = store.wants(&focus, fake.now);
+    let request = store.next_request(&focus, fake.now);
     let mut sample = fake.answer(&request);
     let tally = &mut sample.census.as_mut().unwrap().tally;
     tally.fault = Some(Fault::NoGroup.words());
     tally.ended = Some(fake.now);
     store.fold(sample, Now { mono: fake.now, wall_ms: 0 }, Reading::Tick);
-    assert!(store.wants(&focus, fake.now).census.is_none());
-    assert!(store.wants(&focus, Mono(fake.now.0 + REST_MS)).census.is_some());
+    assert!(store.next_request(&focus, fake.now).census.is_none());
+    assert!(store.next_request(&focus, Mono(fake.now.0 + REST_MS)).census.is_some());
+}
+
+#[test]
+fn an_entry_delivered_again_while_the_walk_ends_is_not_the_oldest() {
+    let (mut fake, mut store) = (held(250), store());
+    fake.census_steps = 1;
+    let focus = on_screen("g");
+    // the oldest change hands in each tick, also in the one in which the walk ends
+    for turn in 0..10 {
+        let now = fake.now.0;
+        // beyond the rows that each tick reads
+        let ids = if turn == 0 { 1..100 } else { 90 + turn * 10..100 + turn * 10 };
+        for (_, row) in fake.group("g").pel.range_mut(id(ids.start)..id(ids.end)) {
+            *row = (Name::from("c2"), row.1 + 1, now);
+        }
+        fake.tick(&mut store, &focus);
+        if let Extreme::Exact(found) = group(&store, "g").oldest_idle(fake.now) {
+            let pel = &fake.groups[&Name::from("g")].pel;
+            let truth = pel.values().map(|(_, _, at)| fake.now.since(Mono(*at)) as i64).max();
+            assert_eq!(found.map(|(ms, _)| ms), truth, "turn {turn}");
+        }
+    }
+    assert!(group(&store, "g").census.done.is_some());
 }
 
 #[derive(Clone, Debug)]

@@ -64,7 +64,7 @@ fn a_full_reading_does_not_wait_for_what_is_away() {
     (0..4).for_each(|_| fake.tick(&mut store, &Focus::All));
     store.begin_reading(Mono(90_000));
     fold(&mut fake, &mut store, Mono(90_000), Fault::Away("CLUSTERDOWN The cluster is down".to_owned()));
-    assert!(!store.is_hungry(1) && !store.is_hungry(9));
+    assert!(!store.wants_more(1) && !store.wants_more(9));
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn a_stream_that_may_not_be_looked_at_still_shows_the_groups_that_may() {
     let mut asked = 0;
     for _ in 0..20 {
         fake.now = Mono(fake.now.0 + 1000);
-        let request = store.wants(&on_screen("g"), fake.now);
+        let request = store.next_request(&on_screen("g"), fake.now);
         asked += usize::from(request.streams.iter().any(|stream| stream.facts));
         let sample = refuse(fake.answer(&request));
         store.fold(sample, Now { mono: fake.now, wall_ms: 0 }, Reading::Tick);
@@ -43,7 +43,7 @@ fn a_stream_that_may_not_be_looked_at_still_shows_the_groups_that_may() {
     assert_eq!((other.lag.kind, other.lag.value), (LagKind::Unknown, None));
     // the group moves back: that shows without the stream
     fake.group("g").cursor = id(1);
-    let request = store.wants(&on_screen("g"), fake.now);
+    let request = store.next_request(&on_screen("g"), fake.now);
     let sample = refuse(fake.answer(&request));
     store.fold(sample, Now { mono: fake.now, wall_ms: 0 }, Reading::Tick);
     assert_eq!(events(&store), ["cursor-went-back"]);
@@ -57,7 +57,7 @@ fn refused_details_are_asked_for_rarely_and_blank_nothing_else() {
     let (mut pages, mut lists) = (0, 0);
     for _ in 0..20 {
         fake.now = Mono(fake.now.0 + 1000);
-        let request = store.wants(&on_screen("g"), fake.now);
+        let request = store.next_request(&on_screen("g"), fake.now);
         let mut sample = fake.answer(&request);
         for detail in sample.streams.iter_mut().flat_map(|stream| &mut stream.details) {
             let refused = || Fault::Denied("NOPERM".to_owned());
@@ -75,7 +75,7 @@ fn refused_details_are_asked_for_rarely_and_blank_nothing_else() {
     // once it is allowed it is seen within half a minute, however rarely the group has its turn
     for second in (7..42).step_by(7) {
         fake.now = Mono(20_000 + second * 1000);
-        let request = store.wants(&on_screen("g"), fake.now);
+        let request = store.next_request(&on_screen("g"), fake.now);
         let sample = fake.answer(&request);
         store.fold(sample, Now { mono: fake.now, wall_ms: 0 }, Reading::Tick);
     }

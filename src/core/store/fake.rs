@@ -265,7 +265,7 @@ impl Fake {
     }
 
     fn round(&mut self, store: &mut Store, focus: &Focus, full: bool) {
-        let request = store.wants(focus, self.now);
+        let request = store.next_request(focus, self.now);
         let sample = self.answer(&request);
         let now = Now { mono: self.now, wall_ms: 0 };
         store.fold(sample, now, if full { Reading::Full } else { Reading::Tick });
@@ -278,7 +278,7 @@ impl Fake {
         store.begin_reading(self.now);
         (1..=64).find(|round| {
             self.round(store, &Focus::All, true);
-            !store.is_hungry(*round)
+            !store.wants_more(*round)
         })
     }
 }

@@ -64,7 +64,7 @@ fn a_stream_that_is_gone_is_told_once_and_keeps_its_row() {
 }
 
 #[test]
-fn a_stream_made_anew_is_told_and_nothing_of_the_old_one_is_believed() {
+fn a_stream_created_again_is_reported_and_keeps_nothing_of_the_old_one() {
     for unseen in [true, false] {
         let (mut fake, mut store) = watched();
         let mut new = Fake::with(3, 0);
@@ -152,7 +152,7 @@ fn replies_of_different_moments_prove_no_loss() {
         let (mut fake, mut store) = watched();
         fake.trim(2);
         fake.now = Mono(fake.now.0 + 1000);
-        let mut sample = fake.answer(&store.wants(&on_screen("g"), fake.now));
+        let mut sample = fake.answer(&store.next_request(&on_screen("g"), fake.now));
         sample.streams[0].consistent = consistent;
         store.fold(sample, Now { mono: fake.now, wall_ms: 0 }, Reading::Tick);
         let group = &store.streams[&key()].groups[&Name::from("g")];
@@ -330,7 +330,7 @@ fn a_loss_is_remembered_after_its_evidence_is_gone() {
 }
 
 fn scanned(store: &mut Store, keys: &[&str], cursor: &str, at: u64) {
-    let _asked = store.wants(&Focus::None, Mono(at)).scan;
+    let _asked = store.next_request(&Focus::None, Mono(at)).scan;
     let found =
         ScanSample { keys: keys.iter().map(|key| Name::from(*key)).collect(), cursor: cursor.to_owned(), fault: None };
     let sample = Sample { at: Mono(at), scan: Some(found), ..Sample::default() };
@@ -338,7 +338,7 @@ fn scanned(store: &mut Store, keys: &[&str], cursor: &str, at: u64) {
 }
 
 fn asked(store: &Store, at: u64) -> Option<ScanRequest> {
-    store.wants(&Focus::None, Mono(at)).scan
+    store.next_request(&Focus::None, Mono(at)).scan
 }
 
 #[test]

@@ -210,7 +210,7 @@ impl GroupState {
         settings.gone_after_ms.max(usual.min(settings.gone_after_ms.saturating_mul(MOST_GONE_TIMES)))
     }
 
-    /// Whether a consumer that holds entries was not seen for so long that it may be gone.
+    /// Whether a consumer holds entries and was not seen for longer than the limit: it may be gone.
     pub fn has_unseen_holder(&self, settings: &Settings, now: Mono) -> bool {
         let unseen = |limit: i64| {
             let limit = limit.max(LEAST_GONE_MS);

@@ -130,7 +130,7 @@ proptest! {
                 group.unowned();
                 store.behind_ms(stream, group, now);
             }
-            store.wants(&Focus::All, Mono(at));
+            store.next_request(&Focus::All, Mono(at));
         }
     }
 }

@@ -46,7 +46,7 @@ fn answer(request: &StreamRequest, seconds: i64) -> StreamSample {
 
 fn tick(store: &mut Store, second: u64, focus: &Focus, seen: &BTreeSet<Name>) -> Request {
     let mono = Mono(second * 1000);
-    let request = store.wants_seen(focus, seen, mono);
+    let request = store.next_request_with(focus, seen, mono);
     let streams: Vec<StreamSample> = request.streams.iter().map(|stream| answer(stream, second as i64)).collect();
     let cost = Cost { bytes_in: streams.len() as u64 * 800, ..Cost::default() };
     let sample = Sample { at: mono, streams, cost, ..Sample::default() };
@@ -93,7 +93,7 @@ fn what_is_on_the_screen_is_asked_for_in_each_tick() {
 fn a_full_reading_asks_for_everything_at_once() {
     let mut store = store(5000);
     (0..3).for_each(|second| drop(tick(&mut store, second, &Focus::None, &BTreeSet::new())));
-    assert_eq!(store.wants(&Focus::All, Mono(3000)).streams.len(), 5000);
+    assert_eq!(store.next_request(&Focus::All, Mono(3000)).streams.len(), 5000);
 }
 
 #[test]
@@ -127,13 +127,13 @@ fn a_stream_that_is_not_answered_for_long_is_late_and_one_whose_turn_is_to_come_
 }
 
 #[test]
-fn a_dear_moment_passes_and_what_is_on_the_screen_takes_nobodys_turn() {
+fn an_expensive_moment_passes_and_streams_on_the_screen_take_no_turn_from_others() {
     let mut store = store(1000);
     let mut second = 0;
     let mut spend = |store: &mut Store, server_us: u64, walked_us: u64| {
         second += 1;
         let mono = Mono(second * 1000);
-        let request = store.wants_seen(&Focus::None, &BTreeSet::new(), mono);
+        let request = store.next_request_with(&Focus::None, &BTreeSet::new(), mono);
         let streams: Vec<StreamSample> = request.streams.iter().map(|stream| answer(stream, second as i64)).collect();
         let cost = Cost { bytes_in: streams.len() as u64 * 800, server_us: Some(server_us), ..Cost::default() };
         let walked = Cost { bytes_in: 600_000, server_us: Some(walked_us), ..Cost::default() };
@@ -150,6 +150,6 @@ fn a_dear_moment_passes_and_what_is_on_the_screen_takes_nobodys_turn() {
     assert!(after >= usual / 2, "{after} after, {usual} before");
     // if the screen shows more streams than a tick can afford, the others still get their turn
     let seen: BTreeSet<Name> = (0..900).map(name).collect();
-    let asked = keys(&store.wants_seen(&Focus::None, &seen, Mono(1_000_000)));
+    let asked = keys(&store.next_request_with(&Focus::None, &seen, Mono(1_000_000)));
     assert!(seen.is_subset(&asked) && asked.len() >= seen.len() + LEAST as usize, "{}", asked.len());
 }

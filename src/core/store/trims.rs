@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_that_was_created_again_begins_anew() {
+    fn a_stream_that_was_created_again_starts_over() {
         let mut trims = Trims::default();
         for second in 0..10 {
             trims.push(Mono(second * 1000), &facts(500 + second, 1000));

@@ -85,12 +85,12 @@ const WRONG_TYPE_TICKS: u64 = 10;
 
 impl Store {
     /// What the next tick should ask for.
-    pub fn wants(&self, focus: &Focus, now: Mono) -> Request {
-        self.wants_seen(focus, &BTreeSet::new(), now)
+    pub fn next_request(&self, focus: &Focus, now: Mono) -> Request {
+        self.next_request_with(focus, &BTreeSet::new(), now)
     }
 
-    /// Like [`Self::wants`], while the streams `seen` are on the screen: each tick asks about them, however many others there are.
-    pub fn wants_seen(&self, focus: &Focus, seen: &BTreeSet<Name>, now: Mono) -> Request {
+    /// Like [`Self::next_request`], while the streams `seen` are on the screen: each tick asks about them, however many others there are.
+    pub fn next_request_with(&self, focus: &Focus, seen: &BTreeSet<Name>, now: Mono) -> Request {
         let slice = self.slice(focus, seen);
         let asked = |stream: &&StreamState| {
             slice.as_ref().map_or_else(|| self.is_due(stream, focus), |slice| slice.contains(&stream.key))
@@ -140,7 +140,7 @@ impl Store {
     }
 
     /// Whether a full reading has more to fetch after this many rounds.
-    pub fn is_hungry(&self, rounds: usize) -> bool {
+    pub fn wants_more(&self, rounds: usize) -> bool {
         if rounds >= WHOLE_ROUNDS {
             // on a busy stream something is always new: from here on, wait only for pages that are really missing
             return self.groups().any(|(stream, group)| {

@@ -49,7 +49,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
     let deliveries = again.map(|row| row.deliveries).max().unwrap_or(0);
     let (lie, them) = if count == 1 { ("lies", "it") } else { ("lie", "them") };
     let text = format!(
-        "{least}{}, idle for up to {}, {lie} in the pending list behind {in_front} that are delivered again all the time (up to {deliveries} times): a sweep that starts anew each time never gets to {them}",
+        "{least}{}, idle for up to {}, {lie} in the pending list behind {in_front} that are delivered again all the time (up to {deliveries} times): a sweep that starts from the beginning each time never reaches {them}",
         entries(count),
         age_words(idle(oldest))
     );

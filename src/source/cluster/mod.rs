@@ -58,13 +58,13 @@ pub struct Cluster {
     turn: usize,
     scan: Scan,
     /// The cost of finding the nodes, added to the first sample's cost.
-    owed: Cost,
+    unbilled: Cost,
 }
 
 impl Cluster {
     /// Opens the cluster through one of its nodes. Gives the link back when the server is not in a cluster.
     pub async fn open(mut link: Link, seed: &Target, clock: Clock) -> Result<Result<Self, Box<Link>>, LinkFault> {
-        let (replies, mut owed) = link.send(&[commands::plain("CLUSTER SLOTS")]).await?;
+        let (replies, mut unbilled) = link.send(&[commands::plain("CLUSTER SLOTS")]).await?;
         let reply = replies.first().unwrap_or(&Value::Nil);
         let refused = matches!(reply, Value::ServerError(error) if error.code() == "NOPERM");
         let here = Place { host: seed.host().to_owned(), port: seed.port(), ip: None };
@@ -72,7 +72,7 @@ impl Cluster {
         let is_cluster = link.server().cluster || link.server().flavor == "unknown";
         let (slots, all_known) = match map {
             Some(map) => (map, true),
-            None if refused && is_cluster => (guess(&mut link, &here, &mut owed).await?, false),
+            None if refused && is_cluster => (guess(&mut link, &here, &mut unbilled).await?, false),
             None => return Ok(Err(Box::new(link))),
         };
         let mut cluster = Self {
@@ -86,7 +86,7 @@ impl Cluster {
             outdated: false,
             turn: 0,
             scan: Scan::default(),
-            owed,
+            unbilled,
         };
         cluster.reconcile();
         if cluster.nodes.is_empty() || !all_known {
@@ -265,10 +265,10 @@ impl Cluster {
 
 /// Guesses the slot map where CLUSTER is forbidden. It reads about a thousand keys that do not exist, once and in one round trip; the
 /// redirections show which node serves each key's slot.
-async fn guess(link: &mut Link, here: &Place, owed: &mut Cost) -> Result<SlotMap, LinkFault> {
+async fn guess(link: &mut Link, here: &Place, unbilled: &mut Cost) -> Result<SlotMap, LinkFault> {
     let probes: Vec<_> = slots::probes().into_iter().map(|key| commands::xinfo_groups(&Name::new(key))).collect();
     let (replies, cost) = link.send(&probes).await?;
-    owed.add(cost);
+    unbilled.add(cost);
     let place = |reply: &Value| match decode::groups(reply) {
         Err(Fault::Elsewhere { node, .. }) => Place::parse(&node, &here.host),
         _ => None,
@@ -311,7 +311,7 @@ impl Source for Cluster {
         let scan = request.scan.as_ref().map(|_| self.scan.step());
         let mut sample = round.finish(self.clock.mono(), self.facts(), scan);
         sample.server = self.server();
-        sample.cost.add(std::mem::take(&mut self.owed));
+        sample.cost.add(std::mem::take(&mut self.unbilled));
         Ok(sample)
     }
 

@@ -84,7 +84,7 @@ fn slots_without_a_node_are_nobodys() {
 }
 
 #[test]
-fn nonsense_is_no_map() {
+fn nonsense_gives_no_map() {
     let table = [
         Value::Nil,
         Value::Array(vec![Value::Int(1)]),

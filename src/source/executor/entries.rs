@@ -50,7 +50,7 @@ impl Executor<'_> {
             Ok(_) => return Outcome::refused("another plan was made than asked for"),
             Err(why) => return Outcome::refused(why),
         };
-        if let Some(why) = now.refused.clone() {
+        if let Some(why) = now.objections.refused.clone() {
             return Outcome::refused(why);
         }
         if let Some(change) = plan.differs_materially(&now) {
@@ -68,7 +68,7 @@ impl Executor<'_> {
         let passed = self.clock.mono().since(began) as i64;
         let ids: std::collections::HashSet<EntryId> = done.moved.iter().map(|row| row.id).collect();
         done.moved = now.moving.iter().filter(|row| ids.contains(&row.id)).cloned().collect();
-        done.undo = give_back::commands(&now.ask, &done.moved, passed);
+        done.undo = give_back::commands(&now.ask.give_back(done.moved.clone(), passed));
         match result {
             Ok(None) => Outcome::Done(done),
             Ok(Some(error)) if done.claimed == 0 && done.removed == 0 => Outcome::refused(error),
@@ -216,7 +216,7 @@ impl Executor<'_> {
             Ok(_) => return Outcome::refused("another plan was made than asked for"),
             Err(why) => return Outcome::refused(why),
         };
-        if let Some(why) = now.refused.clone() {
+        if let Some(why) = now.objections.refused.clone() {
             return Outcome::refused(why);
         }
         let owners = |plan: &MarkedPlan| {
@@ -268,10 +268,10 @@ impl Executor<'_> {
                 },
             }
         }
-        if let Some(claim) = now.ask.as_claim() {
+        if let Some(back) = now.ask.give_back(done.moved.clone(), 0) {
             done.scan_complete = true;
             done.scan_cursor = Some(EntryId::MIN);
-            done.undo = give_back::commands(&claim, &done.moved, 0);
+            done.undo = give_back::commands(&back);
         }
         Outcome::Done(done)
     }
@@ -283,7 +283,7 @@ impl Executor<'_> {
             Ok(_) => return Outcome::refused("another plan was made than asked for"),
             Err(why) => return Outcome::refused(why),
         };
-        if let Some(why) = now.refused {
+        if let Some(why) = now.objections.refused {
             return Outcome::refused(why);
         }
         let mut done = Done { scan_complete: true, scan_cursor: Some(EntryId::MIN), ..Done::default() };
@@ -292,8 +292,8 @@ impl Executor<'_> {
             let replies = match self.link.send(&commands).await {
                 Ok((replies, _)) => replies,
                 Err(fault) => {
-                    let ask = &now.ask.claim;
-                    let found = self.found_with(&ask.key, &ask.group, Some(&ask.target), &now.rows).await;
+                    let ask = &now.ask;
+                    let found = self.found_with(&ask.key, &ask.group, Some(&ask.holder), &now.rows).await;
                     return Outcome::Unknown(format!("{fault}; {found}"), done);
                 }
             };

@@ -30,7 +30,7 @@ pub enum NoPlan {
 
 /// Rows of one XPENDING: about half a millisecond.
 const PAGE: usize = 1000;
-/// A preview looks at so many pending rows at most, and says "at least" beyond.
+/// A preview looks at this many pending rows at most; with more it says "at least".
 const MOST_ROWS: usize = 1_000_000;
 /// Entries looked up one by one to see whether they are still there.
 const MOST_LOOKUPS: usize = 20_000;
@@ -81,7 +81,7 @@ impl<'a> Planner<'a> {
     }
 
     async fn give_back(&mut self, ask: GiveBackAsk) -> Result<GiveBackPlan, NoPlan> {
-        let (key, group) = (ask.claim.key.clone(), ask.claim.group.clone());
+        let (key, group) = (ask.key.clone(), ask.group.clone());
         let facts = self.facts(&key, &group).await?;
         let ids: Vec<EntryId> = ask.moved.iter().map(|row| row.id).collect();
         let rows = self.rows(&key, &group, &ids).await?;

@@ -137,7 +137,7 @@ impl Planner<'_> {
         }
     }
 
-    /// A refused page is no empty one: a preview that counts nothing would be untrue.
+    /// A refused page is not an empty one: a preview that counts nothing would be untrue.
     pub(super) async fn page(
         &mut self,
         key: &Name,
@@ -203,7 +203,7 @@ impl Planner<'_> {
         Ok((ids, true))
     }
 
-    /// A refused range is no empty one, as with [`Planner::page`].
+    /// A refused range is not an empty one, as with [`Planner::page`].
     pub(super) async fn range(&mut self, key: &Name, range: RangeRequest) -> Result<Vec<EntryId>, NoPlan> {
         let (replies, _) = self.link.send(&[commands::xrange(key, &range)]).await?;
         let found = decode::range_ids(replies.first().unwrap_or(&Value::Nil), range.backward);

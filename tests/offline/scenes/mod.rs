@@ -36,7 +36,7 @@ impl Scene {
 
     pub fn watching(world: World, settings: Settings) -> Self {
         let app = App::new(settings, "unix:/run/redis.sock".into(), "-s /run/redis.sock".into(), 1000);
-        let request = app.watch.store.wants(&app.focus(), Mono(0));
+        let request = app.watch.store.next_request(&app.focus(), Mono(0));
         Self { app, world, at: 0, request }
     }
 

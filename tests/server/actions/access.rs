@@ -152,7 +152,7 @@ fn what_is_not_there_is_said() {
             }
         }
         let plan = desk.claim(claim_for("nobody", 0));
-        assert!(plan.refused.unwrap().contains("nobody is not a consumer of this group"));
+        assert!(plan.objections.refused.unwrap().contains("nobody is not a consumer of this group"));
         assert_eq!(state(server), untouched);
     });
 }

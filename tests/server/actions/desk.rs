@@ -10,7 +10,6 @@ use pelwatch::{
             claim::{ClaimAsk, ClaimPlan},
             delete_consumer::DeleteConsumerAsk,
             delete_group::{DeleteGroupAsk, DeleteGroupPlan},
-            give_back::GiveBackAsk,
             marked::{MarkedAsk, MarkedPlan, What},
             seek::{Place, SeekAsk, SeekPlan},
         },
@@ -96,7 +95,7 @@ impl Desk {
 
     /// The way back of a claim, planned right after it.
     pub fn way_back(&mut self, claim: &ClaimPlan, done: &Done) -> Plan {
-        self.plan(Ask::GiveBack(GiveBackAsk { claim: claim.ask.clone(), moved: done.moved.clone(), passed_ms: 0 }))
+        self.plan(Ask::GiveBack(claim.ask.give_back(done.moved.clone(), 0)))
     }
 
     pub fn run(&mut self, plan: &Plan) -> Outcome {

@@ -30,7 +30,7 @@ fn an_unused_group_goes_and_nothing_else() {
         seed(server);
         let mut desk = Desk::on(server);
         let plan = desk.delete_group(false);
-        assert_eq!((plan.refused.as_deref(), plan.pending, plan.consumers), (None, 0, 0));
+        assert_eq!((plan.objections.refused.as_deref(), plan.pending, plan.consumers), (None, 0, 0));
         assert_eq!(plan.blocked_readers, Some(0));
         let undo = plan.undo.clone();
         let done = desk.done(&Plan::DeleteGroup(plan));
@@ -66,12 +66,12 @@ fn a_group_in_use_is_refused_until_that_is_typed_out() {
             let untouched = state(server);
             let mut desk = Desk::on(server);
             let plan = desk.delete_group(false);
-            let said = plan.refused.clone().unwrap_or_default();
+            let said = plan.objections.refused.clone().unwrap_or_default();
             assert!(said.contains(why) && said.contains("--in-use"), "{command}: {said}");
             desk.refused(&Plan::DeleteGroup(plan));
             assert!(state(server) == untouched);
             let plan = desk.delete_group(true);
-            assert_eq!(plan.refused, None);
+            assert_eq!(plan.objections.refused, None);
             desk.done(&Plan::DeleteGroup(plan));
             assert_eq!(groups(server), ["other"]);
         }
@@ -118,7 +118,10 @@ fn without_eval_the_group_is_read_again_and_a_change_is_seen() {
         };
         let mut desk = Desk::with(parts);
         let plan = desk.delete_group(false);
-        assert!(!plan.may_eval && plan.warnings.iter().any(|warning| warning.id == "weak-guard"), "{plan:?}");
+        assert!(
+            !plan.may_eval && plan.objections.warnings.iter().any(|warning| warning.id == "weak-guard"),
+            "{plan:?}"
+        );
         server.run("XGROUP SETID k g 1-0");
         let words = desk.refused(&Plan::DeleteGroup(plan));
         assert!(words.contains("changed since the preview") || words.contains("--in-use"), "{words}");
@@ -144,7 +147,7 @@ fn a_blocked_reader_is_counted_and_a_missing_group_is_a_sentence() {
             desk.delete_group(true).blocked_readers == Some(1)
         });
         let plan = desk.delete_group(true);
-        assert!(plan.warnings.iter().any(|warning| warning.id == "readers-blocked"), "{plan:?}");
+        assert!(plan.objections.warnings.iter().any(|warning| warning.id == "readers-blocked"), "{plan:?}");
         server.run("XADD k 9-0 f v");
         reader.join().unwrap();
         let plan = desk.delete_group(true);

@@ -4,11 +4,7 @@ use std::cell::Cell;
 
 use pelwatch::{
     core::{
-        action::{
-            Ask, Plan,
-            claim::ClaimAsk,
-            give_back::{self, GiveBackAsk},
-        },
+        action::{Ask, Plan, claim::ClaimAsk, give_back},
         outcome::Outcome,
     },
     source::Stop,
@@ -77,7 +73,7 @@ fn a_large_claim_that_is_stopped_tells_exactly_what_was_done() {
         // the plan of the way back sees what is still held, and must not take forever
         let mut moved = done.moved;
         moved.truncate(5000);
-        let ask = GiveBackAsk { claim: plan.ask.clone(), moved, passed_ms: 0 };
+        let ask = plan.ask.give_back(moved, 0);
         let back = desk.plan(Ask::GiveBack(ask));
         assert_eq!(back.detail().commands().len(), 5000);
         assert_eq!(desk.done(&back).claimed, 5000);
@@ -103,7 +99,7 @@ fn the_plan_of_a_large_way_back_looks_at_each_entry_once() {
     };
     let moved = (0..MANY as u64).map(|ms| row(ms, "a")).collect();
     let now: Vec<PendingRow> = (0..MANY as u64).rev().map(|ms| row(ms, "b")).collect();
-    let ask = GiveBackAsk { claim: ClaimAsk { ..claim_for("b", 0) }, moved, passed_ms: 0 };
+    let ask = claim_for("b", 0).give_back(moved, 0);
     let plan = give_back::plan(ask, &ServerFacts::default(), &[], &now, 0);
     assert_eq!(plan.rows.len() as i64, MANY);
 }

@@ -121,7 +121,7 @@ fn an_accepted_move_reaches_to_its_bound_and_no_further() {
             let mut plan = desk.seek(Place::Id(id("5-0")));
             assert_eq!((plan.direction, plan.moving_bound()), (Direction::Back, id("60020-0")));
             plan.accept_moving(true);
-            assert!(plan.warnings.iter().any(|warning| warning.id == "cursor-moving"));
+            assert!(plan.objections.warnings.iter().any(|warning| warning.id == "cursor-moving"));
             set(at);
             let outcome = desk.run(&Plan::Seek(plan));
             assert_eq!(matches!(outcome, Outcome::Done(_)), taken, "{at}: {}", outcome.text());
@@ -210,8 +210,8 @@ fn without_eval_the_cursor_is_read_once_more() {
         };
         let mut desk = Desk::with(user);
         let plan = desk.seek(Place::Id(id("5-0")));
-        assert_eq!((plan.guard, plan.refused.as_deref()), (Guard::Reread, None));
-        assert!(plan.warnings.iter().any(|warning| warning.id == "weak-guard"));
+        assert_eq!((plan.guard, plan.objections.refused.as_deref()), (Guard::Reread, None));
+        assert!(plan.objections.warnings.iter().any(|warning| warning.id == "weak-guard"));
         server.run("XGROUP SETID k g 11-0");
         assert!(desk.refused(&Plan::Seek(plan.clone())).contains("the cursor moved from 10-0 to 11-0"));
         assert_eq!(cursor(server), id("11-0"));

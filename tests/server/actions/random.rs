@@ -122,7 +122,7 @@ fn a_claim_does_what_its_preview_says_and_can_be_given_back() {
         ask.justid = dice.chance(60);
         let before = pending(server);
         let plan = desk.claim(ask);
-        assert_eq!(plan.refused, None);
+        assert_eq!(plan.objections.refused, None);
         assert!(plan.would_move.exact && plan.would_remove.exact);
         assert_eq!(plan.from.iter().map(|holder| holder.entries).sum::<i64>(), plan.would_move.value);
         let whole = Plan::Claim(plan.clone());
@@ -209,7 +209,7 @@ fn a_move_of_the_cursor_skips_and_delivers_again_what_its_preview_says() {
         let plan = desk.seek_beyond(place.clone(), dice.chance(50));
         let whole = Plan::Seek(plan.clone());
         assert_eq!(plan.cursor, from);
-        if plan.refused.is_some() {
+        if plan.objections.refused.is_some() {
             assert!(!plan.ask.beyond_end && plan.target > plan.end && plan.target > from, "{plan:?}");
             let untouched = state(server);
             desk.refused(&whole);

@@ -96,7 +96,7 @@ impl Watcher {
                 Focus::Group { key: Name::from("k"), group: Name::from("g"), open: Vec::new(), strip_at: None }
             }
         };
-        let request = self.store().wants(&focus, self.clock.mono());
+        let request = self.store().next_request(&focus, self.clock.mono());
         let mut sample = eye.runtime.block_on(eye.link.sample(&request)).unwrap();
         self.walker.follow(request.census.as_ref(), self.clock);
         self.walker.report(&mut sample);

@@ -39,12 +39,12 @@ impl Paced {
         self.at = Mono(self.at.0 + 1000);
         self.watch.store.begin_reading(self.at);
         for round in 1..=64 {
-            let request = self.watch.store.wants(&Focus::All, self.at);
+            let request = self.watch.store.next_request(&Focus::All, self.at);
             let mut sample = self.runtime.block_on(self.link.sample(&request)).unwrap();
             sample.at = self.at;
             let now = Now { mono: Mono(self.at.0 + passed_ms), wall_ms: 0 };
             self.watch.take(sample, now, Reading::Full);
-            if !self.watch.store.is_hungry(round) {
+            if !self.watch.store.wants_more(round) {
                 return;
             }
         }
@@ -54,7 +54,7 @@ impl Paced {
     /// One poll of the dashboard with this focus, one second later.
     pub fn tick(&mut self, focus: &Focus) {
         self.at = Mono(self.at.0 + 1000);
-        let request = self.watch.store.wants(focus, self.at);
+        let request = self.watch.store.next_request(focus, self.at);
         let mut sample = self.runtime.block_on(self.link.sample(&request)).unwrap();
         sample.at = self.at;
         self.watch.take(sample, Now { mono: self.at, wall_ms: 0 }, Reading::Tick);

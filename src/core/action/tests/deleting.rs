@@ -10,12 +10,12 @@ fn which_consumers_may_be_deleted() {
     };
     let new = server("redis", "7.4.1");
     let free = plan("b", &new);
-    assert_eq!((free.command.to_string(), free.refused), ("XGROUP DELCONSUMER k g b".to_owned(), None));
+    assert_eq!((free.command.to_string(), free.objections.refused), ("XGROUP DELCONSUMER k g b".to_owned(), None));
     let busy = plan("a", &new);
-    assert!(busy.refused.unwrap().contains("a holds 2 pending entries"));
-    assert_eq!(warned(&busy.warnings), ["owner-active"]);
-    assert!(plan("n", &new).refused.unwrap().contains("n is not a consumer"));
-    assert!(plan("b", &replica()).refused.unwrap().contains("replica"));
+    assert!(busy.objections.refused.unwrap().contains("a holds 2 pending entries"));
+    assert_eq!(warned(&busy.objections.warnings), ["owner-active"]);
+    assert!(plan("n", &new).objections.refused.unwrap().contains("n is not a consumer"));
+    assert!(plan("b", &replica()).objections.refused.unwrap().contains("replica"));
 }
 
 /// A stream of ten entries, all read by a group without pending entries and with three consumers, by a server that shows no reader.
@@ -61,9 +61,9 @@ fn delete_group(facts: &Facts, in_use: bool) -> DeleteGroupPlan {
 #[test]
 fn a_group_in_use_is_deleted_only_if_that_is_typed_out() {
     let free = delete_group(&unused(), false);
-    assert_eq!((free.command.to_string(), free.refused.clone()), ("XGROUP DESTROY k g".to_owned(), None));
+    assert_eq!((free.command.to_string(), free.objections.refused.clone()), ("XGROUP DESTROY k g".to_owned(), None));
     assert_eq!(free.undo.to_string(), "XGROUP CREATE k g 10-0");
-    assert_eq!(warned(&free.warnings), ["no-reader-shown", "way-back-is-partial"]);
+    assert_eq!(warned(&free.objections.warnings), ["no-reader-shown", "way-back-is-partial"]);
 
     let pending = Facts { pending: 2, ..unused() };
     let listed = facts(server("redis", "7.4.1"));
@@ -79,19 +79,19 @@ fn a_group_in_use_is_deleted_only_if_that_is_typed_out() {
         (unsure, "not known exactly"),
     ];
     for (facts, why) in table {
-        let refused = delete_group(&facts, false).refused.unwrap();
+        let refused = delete_group(&facts, false).objections.refused.unwrap();
         assert!(refused.contains(why) && refused.contains("--in-use"), "{refused}");
-        assert_eq!(delete_group(&facts, true).refused, None, "{why}");
+        assert_eq!(delete_group(&facts, true).objections.refused, None, "{why}");
     }
     let of_replica = Facts { server: replica(), ..unused() };
-    assert!(delete_group(&of_replica, true).refused.unwrap().contains("replica"));
+    assert!(delete_group(&of_replica, true).objections.refused.unwrap().contains("replica"));
 }
 
 #[test]
 fn the_plan_says_what_is_known_of_readers_and_how_strong_the_guard_is() {
     let warnings = |blocked_readers, may_eval| {
         let plan = delete_group(&Facts { blocked_readers, may_eval, pending: 1, ..unused() }, true);
-        warned(&plan.warnings)
+        warned(&plan.objections.warnings)
     };
     assert_eq!(warnings(Some(2), true), ["drops-pending", "readers-blocked", "way-back-is-partial"]);
     assert_eq!(warnings(None, false), ["drops-pending", "readers-unknown", "weak-guard", "way-back-is-partial"]);
