@@ -24,6 +24,9 @@ pub fn id(text: &str) -> EntryId {
     EntryId::parse(text.as_bytes()).expect("an id")
 }
 
+/// What one step of a census costs, in microseconds of the server's time.
+const STEP_US: u64 = 50;
+
 #[derive(Clone, Debug, Default)]
 pub struct World {
     pub server: ServerFacts,
@@ -49,6 +52,8 @@ pub struct Stream {
     pub groups: BTreeMap<Name, Group>,
     pub fault: Option<Fault>,
     pub groups_fault: Option<Fault>,
+    /// Bytes of each entry in a reply.
+    pub entry_bytes: u64,
     /// What XINFO STREAM and XRANGE answer instead of the facts and entries.
     pub facts_fault: Option<Fault>,
     pub range_fault: Option<Fault>,
@@ -107,6 +112,7 @@ impl World {
             groups: BTreeMap::new(),
             fault: None,
             groups_fault: None,
+            entry_bytes: 40,
             facts_fault: None,
             range_fault: None,
             ids,
@@ -162,22 +168,28 @@ impl World {
 
     /// A census that took `census_steps` steps, all at one moment.
     fn census(&self, asked: &CensusRequest, at: Mono) -> Option<Box<CensusSample>> {
-        let stream = self.streams.get(&asked.key)?;
-        let group = stream.groups.get(&asked.group)?;
+        self.streams.get(&asked.key)?.groups.get(&asked.group)?;
         let mut walk = Walk::new(asked.clone(), at);
+        self.walk_on(&mut walk, asked, at);
+        Some(Box::new(walk.sample()))
+    }
+
+    /// The next `census_steps` steps of a census, all at one moment.
+    pub fn walk_on(&self, walk: &mut Walk, asked: &CensusRequest, at: Mono) {
+        let stream = self.streams.get(&asked.key);
+        let group = stream.and_then(|stream| stream.groups.get(&asked.group));
+        let is_there = |id: &EntryId| Some(stream.is_some_and(|stream| stream.ids.contains(id)));
+        let is_pending = |id: &EntryId| Some(group.is_some_and(|group| group.pending.contains_key(id)));
         for _ in 0..self.census_steps {
             let Some(step) = walk.next(at) else { break };
             let answer = match &step {
-                Step::Page(page) => Answer::Page(group.page(page, at)),
+                Step::Page(page) => Answer::Page(group.map_or(Err(Fault::NoGroup), |group| group.page(page, at))),
                 Step::Older(_) => Answer::Page(Ok(Vec::new())),
-                Step::Look(ids) => Answer::There(ids.iter().map(|id| Some(stream.ids.contains(id))).collect()),
-                Step::Confirm(ids) => {
-                    Answer::There(ids.iter().map(|id| Some(group.pending.contains_key(id))).collect())
-                }
+                Step::Look(ids) => Answer::There(ids.iter().map(is_there).collect()),
+                Step::Confirm(ids) => Answer::There(ids.iter().map(is_pending).collect()),
             };
-            walk.take(&step, answer, 50, at);
+            walk.take(&step, answer, STEP_US, at);
         }
-        Some(Box::new(walk.sample()))
     }
 
     fn stream_sample(&self, wanted: &StreamRequest, at: Mono) -> StreamSample {
@@ -195,16 +207,20 @@ impl World {
             Some(fault) => Err(fault.clone()),
             None => Ok(stream.groups.iter().map(|(name, group)| stream.group_facts(name, group)).collect()),
         };
-        let details = wanted.groups.iter().filter_map(|wanted| Some((wanted, stream.groups.get(&wanted.name)?)));
+        let detail = |wanted: &GroupRequest| match stream.groups.get(&wanted.name) {
+            Some(group) => group.detail(wanted, at, self.tells_inactive),
+            None => missing_group(wanted),
+        };
+        let facts_fault = stream.facts_fault.clone().or((!wanted.facts).then_some(Fault::Unasked));
         StreamSample {
-            facts: stream.facts_fault.clone().map_or_else(|| Ok(stream.facts()), Err),
+            facts: facts_fault.map_or_else(|| Ok(stream.facts()), Err),
             groups,
             ranges: wanted
                 .ranges
                 .iter()
                 .map(|range| (*range, stream.range_fault.clone().map_or_else(|| Ok(stream.range(*range)), Err)))
                 .collect(),
-            details: details.map(|(wanted, group)| group.detail(wanted, at, self.tells_inactive)).collect(),
+            details: wanted.groups.iter().map(detail).collect(),
             ..StreamSample::unasked(wanted.key.clone())
         }
     }
@@ -241,7 +257,7 @@ impl Stream {
             last_generated: self.last_generated,
             entries_added: self.added,
             max_deleted: self.max_deleted,
-            reply_bytes: 500,
+            reply_bytes: 300 + 2 * self.entry_bytes,
             ..StreamFacts::empty()
         }
     }
@@ -267,7 +283,7 @@ impl Stream {
             self.ids.range(wanted.from..).take(wanted.count).copied().collect()
         };
         ids.sort_unstable();
-        RangeIds { bytes: 40 * ids.len() as u64, ids }
+        RangeIds { bytes: self.entry_bytes * ids.len() as u64, ids }
     }
 }
 
@@ -340,5 +356,14 @@ impl Group {
                 deliveries: held.count,
             })
             .collect())
+    }
+}
+
+fn missing_group(wanted: &GroupRequest) -> GroupDetail {
+    GroupDetail {
+        name: wanted.name.clone(),
+        consumers: wanted.consumers.then_some(Err(Fault::NoGroup)),
+        summary: wanted.summary.then_some(Err(Fault::NoGroup)),
+        pages: wanted.pages.iter().map(|page| (page.clone(), Err(Fault::NoGroup))).collect(),
     }
 }

@@ -1,16 +1,18 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
-//! A server as the core sees it: it answers requests from a model of one stream `k`, all of them at one moment.
+//! One stream `k` that tests change step by step. What it answers comes from `testing::world`.
 
 use super::{Focus, Reading, Settings, Store};
-use crate::core::{
-    census::{Answer, CensusSample, Step, Walk},
-    id::EntryId,
-    known::Known,
-    model::{ConsumerFacts, GroupFacts, PendingRow, PendingSummary, StreamFacts},
-    name::Name,
-    sample::{Fault, GroupDetail, GroupRequest, PageRequest, RangeIds, RangeRequest, Request, Sample, StreamSample},
-    symptoms::Verdicts,
-    time::{Mono, Now},
+use crate::{
+    core::{
+        census::{CensusSample, Walk},
+        id::EntryId,
+        known::Known,
+        name::Name,
+        sample::{Fault, Request, Sample},
+        symptoms::Verdicts,
+        time::{Mono, Now},
+    },
+    testing::world::{Held, Worker, World},
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -126,110 +128,46 @@ impl Fake {
         self.group(group).pel.remove(&which);
     }
 
-    pub(super) fn facts(&self) -> StreamFacts {
-        let counted = |n| if self.counts { Known::Is(n) } else { Known::Unsupported };
-        StreamFacts {
-            length: self.entries.len() as i64,
-            first: self.entries.first().copied(),
-            last: self.entries.last().copied(),
-            last_generated: id(self.last),
-            entries_added: counted(self.added),
-            max_deleted: if self.counts { Known::Is(self.max_deleted) } else { Known::Unsupported },
-            reply_bytes: 300 + 2 * self.entry_bytes,
-            ..StreamFacts::empty()
-        }
-    }
-
-    fn group_facts(&self, name: &Name, group: &FakeGroup) -> GroupFacts {
-        let counter = |n: Option<i64>| match (self.counts, n) {
+    /// The same as plain values, which answer the requests.
+    fn world(&self) -> World {
+        let mut world = World { tells_inactive: true, census_steps: self.census_steps, ..World::default() };
+        let counted = |n: Option<i64>| match (self.counts, n) {
             (false, _) => Known::Unsupported,
             (true, None) => Known::Undetermined,
             (true, Some(n)) => Known::Is(n),
         };
-        GroupFacts {
-            consumers: Known::Is(group.consumers.len() as i64),
-            pending: Known::Is(group.pel.len() as i64),
-            cursor: group.cursor,
-            entries_read: counter(group.read),
-            reported_lag: counter(group.lag),
-            ..GroupFacts::fresh(name.clone())
+        let stream = world.stream(key(), self.entries.iter().copied());
+        stream.last_generated = id(self.last);
+        stream.added = counted(Some(self.added));
+        stream.max_deleted = if self.counts { Known::Is(self.max_deleted) } else { Known::Unsupported };
+        stream.entry_bytes = self.entry_bytes;
+        stream.fault = self.missing.then_some(Fault::Missing);
+        let now = self.now.0 as i64;
+        for (name, fake) in &self.groups {
+            let group = stream.group(name.clone(), "0-0");
+            group.cursor = fake.cursor;
+            (group.read, group.lag) = (Some(counted(fake.read)), Some(counted(fake.lag)));
+            for name in &fake.consumers {
+                let idle = self.idle.get(name).copied().unwrap_or(0);
+                group.consumers.push(Worker { name: name.clone(), seen: now - idle, got: Some(now) });
+            }
+            for (id, (owner, count, delivered)) in &fake.pel {
+                let held = Held { owner: Some(owner.clone()), delivered: *delivered as i64, count: *count };
+                group.pending.insert(*id, held);
+            }
         }
-    }
-
-    fn range(&self, range: &RangeRequest) -> RangeIds {
-        let mut ids: Vec<EntryId> = if range.backward {
-            self.entries.range(..=range.from).rev().take(range.count).copied().collect()
-        } else {
-            self.entries.range(range.from..).take(range.count).copied().collect()
-        };
-        ids.sort_unstable();
-        RangeIds { bytes: ids.len() as u64 * self.entry_bytes, ids }
-    }
-
-    fn page(&self, group: &FakeGroup, page: &PageRequest) -> Vec<PendingRow> {
-        let rows = group.pel.range(page.from..=page.to);
-        rows.filter(|(_, (owner, ..))| page.consumer.as_ref().is_none_or(|name| name == owner))
-            .take(page.count)
-            .map(|(id, (owner, deliveries, at))| PendingRow {
-                id: *id,
-                owner: Some(owner.clone()),
-                idle_ms: Some(self.now.since(Mono(*at)) as i64),
-                deliveries: *deliveries,
-            })
-            .collect()
-    }
-
-    fn detail(&self, asked: &GroupRequest) -> GroupDetail {
-        let mut detail = GroupDetail { name: asked.name.clone(), ..GroupDetail::default() };
-        let Some(group) = self.groups.get(&asked.name) else {
-            detail.consumers = asked.consumers.then_some(Err(Fault::NoGroup));
-            detail.summary = asked.summary.then_some(Err(Fault::NoGroup));
-            detail.pages = asked.pages.iter().map(|page| (page.clone(), Err(Fault::NoGroup))).collect();
-            return detail;
-        };
-        let held = |name: &Name| group.pel.values().filter(|(owner, ..)| owner == name).count() as i64;
-        detail.consumers = asked.consumers.then(|| {
-            let list = group.consumers.iter().map(|name| ConsumerFacts {
-                pending: held(name),
-                idle_ms: self.idle.get(name).copied().unwrap_or(0),
-                inactive_ms: Known::Is(0),
-                ..ConsumerFacts::fresh(name.clone())
-            });
-            Ok(list.collect())
-        });
-        detail.summary = asked.summary.then(|| {
-            let holders =
-                group.consumers.iter().map(|name| (name.clone(), held(name))).filter(|(_, held)| *held > 0).collect();
-            Ok(PendingSummary { total: group.pel.len() as i64, holders })
-        });
-        detail.pages = asked.pages.iter().map(|page| (page.clone(), Ok(self.page(group, page)))).collect();
-        detail
+        world
     }
 
     pub(super) fn answer(&mut self, request: &Request) -> Sample {
         self.asked.push(request.clone());
-        let streams = request.streams.iter().map(|asked| {
-            if self.missing || asked.key != key() {
-                return StreamSample {
-                    facts: Err(Fault::Missing),
-                    groups: Err(Fault::Missing),
-                    ..StreamSample::unasked(asked.key.clone())
-                };
-            }
-            StreamSample {
-                facts: if asked.facts { Ok(self.facts()) } else { Err(Fault::Unasked) },
-                groups: Ok(self.groups.iter().map(|(name, group)| self.group_facts(name, group)).collect()),
-                ranges: asked.ranges.iter().map(|range| (*range, Ok(self.range(range)))).collect(),
-                details: asked.groups.iter().map(|group| self.detail(group)).collect(),
-                ..StreamSample::unasked(asked.key.clone())
-            }
-        });
-        let streams = streams.collect();
-        Sample { at: self.now, streams, census: self.census(request), ..Sample::default() }
+        let world = self.world();
+        let streams = world.answer(request, self.now).streams;
+        Sample { at: self.now, streams, census: self.census(&world, request), ..Sample::default() }
     }
 
-    /// What a walker reports between the ticks; all its steps happen at this moment.
-    fn census(&mut self, request: &Request) -> Option<Box<CensusSample>> {
+    /// What a walker reports between the ticks; it goes on where it was in the tick before.
+    fn census(&mut self, world: &World, request: &Request) -> Option<Box<CensusSample>> {
         let Some(asked) = &request.census else {
             self.walk = None;
             return None;
@@ -237,25 +175,9 @@ impl Fake {
         if !self.walk.as_mut().is_some_and(|walk| walk.follow(asked)) {
             self.walk = Some(Walk::new(asked.clone(), self.now));
         }
-        let mut walk = self.walk.take()?;
-        for _ in 0..self.census_steps {
-            let Some(step) = walk.next(self.now) else { break };
-            let group = self.groups.get(&asked.group);
-            let answer = match (&step, group) {
-                (Step::Page(_), None) => Answer::Page(Err(Fault::NoGroup)),
-                (Step::Page(page), Some(group)) => Answer::Page(Ok(self.page(group, page))),
-                (Step::Older(_), _) => Answer::Page(Err(Fault::Other("not asked of this server".to_owned()))),
-                (Step::Look(ids), _) => Answer::There(ids.iter().map(|id| Some(self.entries.contains(id))).collect()),
-                (Step::Confirm(ids), _) => {
-                    let pending = |id| group.is_some_and(|group| group.pel.contains_key(id));
-                    Answer::There(ids.iter().map(|id| Some(pending(id))).collect())
-                }
-            };
-            walk.take(&step, answer, 500, self.now);
-        }
-        let sample = walk.sample();
-        self.walk = Some(walk);
-        Some(Box::new(sample))
+        let walk = self.walk.as_mut()?;
+        world.walk_on(walk, asked, self.now);
+        Some(Box::new(walk.sample()))
     }
 
     /// One tick of a watcher, a second after the last.
