@@ -16,11 +16,11 @@ impl Clock {
 
     /// Milliseconds since the start.
     pub fn mono(&self) -> Mono {
-        Mono(self.start.elapsed().as_millis() as u64)
+        Mono(crate::core::number::ms(self.start.elapsed()))
     }
 
     pub fn now(&self) -> Now {
-        let wall_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64);
+        let wall_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, crate::core::number::signed_ms);
         Now { mono: self.mono(), wall_ms }
     }
 }

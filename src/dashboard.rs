@@ -133,7 +133,7 @@ impl Dashboard {
         mut tasks: JoinSet<Failure>,
         screen: Screen,
     ) -> io::Result<Self> {
-        let interval_ms = options.interval.as_millis() as u64;
+        let interval_ms = crate::core::number::ms(options.interval);
         let mut app = App::new(options.settings.clone(), target.place(), target.cli_words(), interval_ms);
         let size = screen.terminal.size()?;
         app.size = (size.width, size.height);

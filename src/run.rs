@@ -70,11 +70,11 @@ fn reach(url: Option<String>, flags: &ServerFlags) -> Result<Target, Failure> {
 /// When a `hex:` name has odd digits.
 pub fn settings(args: &WatchArgs) -> Result<Settings, Failure> {
     let mut settings = Settings {
-        gone_after_ms: args.gone_after.as_millis() as i64,
+        gone_after_ms: crate::core::number::signed_ms(args.gone_after),
         quiet: args.quiet.clone(),
         census: Limits {
-            second_us: args.census_budget.as_micros() as u64,
-            command_us: args.census_command.as_micros() as u64,
+            second_us: crate::core::number::us(args.census_budget),
+            command_us: crate::core::number::us(args.census_command),
         },
         only: args.only.clone(),
         ..Settings::default()
@@ -229,7 +229,7 @@ pub async fn claim(args: &ClaimArgs) -> Result<(), Failure> {
         group: exact_name(&args.group)?,
         target: exact_name(&args.to)?,
         create: args.create,
-        min_idle_ms: args.min_idle.map_or(CAUTIOUS_IDLE_MS, |idle| idle.as_millis() as i64),
+        min_idle_ms: args.min_idle.map_or(CAUTIOUS_IDLE_MS, crate::core::number::signed_ms),
         from: args.from.as_deref().map(exact_name).transpose()?,
         limit: args.limit,
         justid: !args.no_justid,
@@ -306,7 +306,7 @@ impl Desk {
     }
 
     fn active_ms(&self) -> i64 {
-        self.act.active_within.as_millis() as i64
+        crate::core::number::signed_ms(self.act.active_within)
     }
 
     fn planner(&mut self) -> Planner<'_> {

@@ -41,6 +41,11 @@ const ANSI: [Rgb; 16] = [
 impl Rgb {
     /// Mixes this colour, with the given share, with the other.
     pub fn mix(self, other: Self, share: f32) -> Self {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "`as` takes the nearest number that fits"
+        )]
         let part = |own: u8, other: u8| (f32::from(own) * share + f32::from(other) * (1.0 - share)).round() as u8;
         Self(part(self.0, other.0), part(self.1, other.1), part(self.2, other.2))
     }

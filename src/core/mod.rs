@@ -16,6 +16,7 @@ pub mod known;
 pub mod lag;
 pub mod model;
 pub mod name;
+pub mod number;
 pub mod observed;
 pub mod outcome;
 pub mod page;

@@ -26,7 +26,7 @@ impl Jitter {
 
     /// One of `choices`, which must not be empty.
     pub(super) fn pick<'a>(&mut self, choices: &[&'a str]) -> &'a str {
-        choices[self.between(0, choices.len() as u64 - 1) as usize]
+        choices[usize::try_from(self.between(0, choices.len() as u64 - 1)).unwrap_or(0)]
     }
 
     fn next(&mut self) -> u64 {

@@ -150,7 +150,7 @@ impl Link {
             commands: commands.len() as u64,
             round_trips: 1,
             bytes_in: weights.iter().sum(),
-            slowest_reply_us: start.elapsed().as_micros() as u64,
+            slowest_reply_us: crate::core::number::us(start.elapsed()),
             largest_reply: weights.into_iter().max().unwrap_or(0),
             server_us: None,
         };

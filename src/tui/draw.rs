@@ -42,6 +42,6 @@ fn too_small(frame: &mut Frame, area: Rect) {
         "q quits".to_owned(),
     ];
     for (row, line) in lines.into_iter().enumerate().take(usize::from(area.height)) {
-        frame.render_widget(Line::raw(line), Rect { y: area.y + row as u16, height: 1, ..area });
+        frame.render_widget(Line::raw(line), Rect { y: area.y + crate::core::number::cells(row), height: 1, ..area });
     }
 }

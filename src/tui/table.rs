@@ -94,7 +94,7 @@ pub fn draw_table(frame: &mut Frame, area: Rect, table: &Table, theme: &Theme) {
                 break;
             }
         }
-        line(area.y + 1 + offset as u16, &cells, frame);
+        line(area.y + 1 + crate::core::number::cells(offset), &cells, frame);
     }
     let below = total.saturating_sub(start + height) + table.hidden.1;
     if below > 0 && height > 1 {
@@ -155,7 +155,7 @@ pub fn draw_bar(frame: &mut Frame, area: Rect, bar: &Bar, theme: &Theme) {
         out
     };
     let right = cut_line(&joined(right), room);
-    let width = line_width(&right) as u16;
+    let width = crate::core::number::cells(line_width(&right));
     let gap = if width > 0 { GAP } else { 0 };
     let left = cut_line(&joined(left), room.saturating_sub(usize::from(width) + gap));
     theme.draw(frame.buffer_mut(), area, &left);

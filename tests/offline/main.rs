@@ -1,5 +1,11 @@
 //! Tests that need no server, no terminal and no clock. Try not to add files here: a new case usually fits one of these.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a test whose numbers are its own"
+)]
 
 /// The imports of each folder stay within the rules of CONTRIBUTING.md.
 mod architecture;

@@ -1,4 +1,5 @@
-//! What Cargo.toml promises: the minimum Rust version is one that every dependency of the program can be built with.
+//! What Cargo.toml promises: the minimum Rust version is one that every dependency of the program can be built with, and no dependency has
+//! a licence that would bind those who pass the program on.
 
 use std::process::Command;
 
@@ -16,8 +17,8 @@ fn host() -> String {
     text.lines().find_map(|line| line.strip_prefix("host: ")).expect("rustc names its host").to_owned()
 }
 
-#[test]
-fn no_dependency_needs_a_newer_rust_than_we_promise() {
+/// All packages of this platform, ours among them.
+fn packages() -> Vec<serde_json::Value> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     // only what this machine builds: other platforms' packages need not be downloaded
@@ -25,11 +26,16 @@ fn no_dependency_needs_a_newer_rust_than_we_promise() {
     let output = command.current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    let packages = metadata["packages"].as_array().unwrap();
+    metadata["packages"].as_array().unwrap().clone()
+}
+
+#[test]
+fn no_dependency_needs_a_newer_rust_than_we_promise() {
+    let packages = packages();
     let ours = packages.iter().find(|package| package["name"] == "pelwatch").unwrap();
     let promised = version(ours["rust_version"].as_str().expect("Cargo.toml has a rust-version"));
     let mut told = 0;
-    for package in packages {
+    for package in &packages {
         let Some(needed) = package["rust_version"].as_str() else { continue };
         told += 1;
         assert!(
@@ -40,4 +46,39 @@ fn no_dependency_needs_a_newer_rust_than_we_promise() {
         );
     }
     assert!(told > 50, "dependencies name their Rust version: {told} of {}", packages.len());
+}
+
+/// Licences that ask for no more than their text beside the program.
+const LICENCES: [&str; 11] = [
+    "0BSD",
+    "Apache-2.0",
+    "Apache-2.0 WITH LLVM-exception",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "BSL-1.0",
+    "MIT",
+    "Unicode-3.0",
+    "Unicode-DFS-2016",
+    "WTFPL",
+    "Zlib",
+];
+
+/// Whether one of the alternatives can be chosen, and all of its parts are allowed. (`AND` binds closer than `OR` in the SPDX language;
+/// brackets around alternatives turn that round.)
+fn is_allowed(expression: &str) -> bool {
+    let alternatives = |text: &str| {
+        let text = text.trim().trim_matches(['(', ')']).replace('/', " OR ");
+        text.split(" OR ").any(|one| one.split(" AND ").all(|part| LICENCES.contains(&part.trim())))
+    };
+    if expression.contains('(') { expression.split(" AND ").all(alternatives) } else { alternatives(expression) }
+}
+
+#[test]
+fn every_licence_lets_the_program_be_passed_on() {
+    assert!(is_allowed("(MIT OR GPL-3.0) AND Unicode-3.0") && !is_allowed("(MIT OR Zlib) AND GPL-3.0"));
+    assert!(is_allowed("MIT/GPL-3.0") && !is_allowed("GPL-3.0") && !is_allowed("MIT AND GPL-3.0"));
+    for package in packages() {
+        let licence = package["license"].as_str().unwrap_or_default();
+        assert!(is_allowed(licence), "{} {}: {licence:?}", package["name"], package["version"]);
+    }
 }

@@ -1,5 +1,11 @@
 //! Tests with real servers of every available version, each on its own socket. Try not to add files here.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a test whose numbers are its own"
+)]
 
 /// Claims, moves of the cursor, acknowledgements: exactly the preview is done.
 mod actions;

@@ -1,5 +1,11 @@
 //! The program itself, in a terminal or started from a script, as a person uses it. Try not to add files here.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a test whose numbers are its own"
+)]
 
 /// Dialogs: preview, typed confirmation, outcome, journal.
 mod actions;

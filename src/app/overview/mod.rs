@@ -124,7 +124,7 @@ pub fn group_after(app: &App, step: isize) -> Option<RowId> {
     let rows: Vec<RowId> = app.rows().iter().map(Row::id).filter(|row| row.group.is_some()).collect();
     let at = app.overview.selected.as_ref().and_then(|row| rows.iter().position(|id| id == row)).unwrap_or(0);
     let next = (at as isize + step).checked_rem_euclid(rows.len() as isize)?;
-    rows.get(next as usize).cloned()
+    rows.get(next.unsigned_abs()).cloned()
 }
 
 /// Name of the picked row.

@@ -50,7 +50,7 @@ pub fn view(app: &App) -> Bar {
         let rank = match binding.action {
             _ if stays => 0,
             Action::Events => 1,
-            _ => 2 + index as u8,
+            _ => u8::try_from(index + 2).unwrap_or(u8::MAX),
         };
         left.push((rank, vec![bold(binding.keys[0].to_string(), Tone::Accent), span(format!(" {word}"), Tone::Dim)]));
     }

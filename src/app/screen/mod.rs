@@ -180,7 +180,7 @@ pub fn spark(values: &[Option<i64>]) -> String {
             // in 128 bits: other servers send counts up to the maximum of 64 bits
             Some(value) => {
                 let (value, most) = (i128::from(*value), i128::from(most));
-                BARS[((value * 7 + most - 1) / most).clamp(1, 7) as usize]
+                BARS[crate::core::number::size((value * 7 + most - 1) / most).clamp(1, 7)]
             }
         })
         .collect()

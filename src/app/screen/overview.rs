@@ -188,7 +188,7 @@ fn lag_spark(history: &History) -> String {
     let Some(newest) = points.last().map(|point| point.at) else { return String::new() };
     let mut values = [None; CELLS];
     for point in points {
-        let ago = newest.since(point.at) as usize * CELLS / 60_001;
+        let ago = crate::core::number::size(newest.since(point.at)) * CELLS / 60_001;
         let cell = &mut values[CELLS - 1 - ago];
         *cell = point.lag.max(*cell);
     }

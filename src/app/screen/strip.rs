@@ -69,11 +69,16 @@ fn proportions(stream: &StreamState, facts: &StreamFacts, group: &GroupState, ro
         held_behind(stream, group).map_or(held, |(there, unsure)| there + unsure).clamp(0, facts.length - waiting);
     let acked = facts.length - waiting - pending;
     // every state that occurs shows: one entry in a million still gets a cell
-    let cells =
-        |n: i64| if n == 0 { 0 } else { (i128::from(n) * i128::from(room) / i128::from(facts.length)).max(1) as i64 };
+    let cells = |n: i64| {
+        if n == 0 {
+            0
+        } else {
+            i64::try_from((i128::from(n) * i128::from(room) / i128::from(facts.length)).max(1)).unwrap_or(i64::MAX)
+        }
+    };
     let (pending_cells, new_cells) = (cells(pending), cells(waiting));
     let acked_cells = (room - pending_cells - new_cells).max(i64::from(acked > 0));
-    let run = |glyph: &str, n: i64, tone| span(glyph.repeat(n.max(0) as usize), tone);
+    let run = |glyph: &str, n: i64, tone| span(glyph.repeat(crate::core::number::size(n.max(0))), tone);
     let tone = group.pel.oldest_idle().value().map_or(Tone::Heat(0), heat);
     vec![
         run("━", if acked > 0 { acked_cells } else { 0 }, Tone::Dim),
@@ -261,7 +266,9 @@ fn whole(stream: &StreamState, facts: &StreamFacts, look: &Look) -> Vec<Line> {
         return vec![vec![span("nothing is retained", Tone::Dim)], Vec::new()];
     };
     let room = look.room.saturating_sub(2).max(10);
-    let place = |id: EntryId| -> usize { (share(first, last, id) * (room - 1) as f64).round() as usize };
+    let place = |id: EntryId| -> usize {
+        crate::core::number::size(crate::core::number::whole((share(first, last, id) * (room - 1) as f64).round()))
+    };
     let mut oldest: Vec<Option<i64>> = vec![None; room];
     for row in &look.group.pel.rows {
         let slot = &mut oldest[place(row.id)];

@@ -60,7 +60,7 @@ impl Sweep {
             best: None,
             sent: 0,
             over: 0,
-            most: holders.len() as u32 * 4 + 100,
+            most: u32::try_from(holders.len()).unwrap_or(u32::MAX).saturating_mul(4).saturating_add(100),
         })
     }
 

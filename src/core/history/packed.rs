@@ -49,10 +49,10 @@ fn point(words: &Words) -> Point {
 /// Seven bits a byte, the lowest first; the highest bit means that more follow.
 fn put(out: &mut Vec<u8>, mut n: u64) {
     while n >= 0x80 {
-        out.push(n as u8 | 0x80);
+        out.push((n & 0x7f) as u8 | 0x80);
         n >>= 7;
     }
-    out.push(n as u8);
+    out.push((n & 0x7f) as u8);
 }
 
 fn take(bytes: &mut std::slice::Iter<u8>) -> u64 {

@@ -216,7 +216,7 @@ impl GroupState {
             let limit = limit.max(LEAST_GONE_MS);
             let idle = |consumer: &ConsumerFacts| self.aged_ms(consumer.idle_ms, self.consumers.at, now);
             // an old list proves nothing: the consumers may have been back since
-            self.consumers.age_ms(now) <= limit as u64
+            self.consumers.age_ms(now) <= limit.unsigned_abs()
                 && self.consumers().iter().any(|consumer| consumer.pending > 0 && idle(consumer) > limit)
         };
         // the set threshold first, because the other one needs the observed handlings sorted

@@ -112,7 +112,9 @@ impl Sightings {
         }
         let mut sorted: Vec<i64> = self.handled_ms.iter().copied().collect();
         sorted.sort_unstable();
-        sorted.get(((sorted.len() - 1) as f64 * share).round() as usize).copied()
+        sorted
+            .get(crate::core::number::size(crate::core::number::whole(((sorted.len() - 1) as f64 * share).round())))
+            .copied()
     }
 }
 

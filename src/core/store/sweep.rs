@@ -48,7 +48,7 @@ impl Share {
 
     /// How many streams a tick can afford.
     fn affordable(self) -> usize {
-        (TICK_BYTES / self.bytes.max(1)).min(TICK_US / self.us.max(1)).max(LEAST) as usize
+        crate::core::number::size((TICK_BYTES / self.bytes.max(1)).min(TICK_US / self.us.max(1)).max(LEAST))
     }
 }
 
@@ -56,7 +56,7 @@ impl Store {
     /// The streams that a tick asks about; `seen` are those on the screen. `None` means all.
     pub(super) fn slice(&self, focus: &Focus, seen: &BTreeSet<Name>) -> Option<BTreeSet<&Name>> {
         // streams on the screen must not take the turn of the others
-        let most = self.share.affordable().max(seen.len() + LEAST as usize);
+        let most = self.share.affordable().max(seen.len() + crate::core::number::size(LEAST));
         if *focus == Focus::All || self.streams.len() <= most {
             return None;
         }

@@ -26,7 +26,7 @@ fn store(streams: u64) -> Store {
 /// Every stream gets 100 entries a second, of which its group reads 60.
 fn answer(request: &StreamRequest, seconds: i64) -> StreamSample {
     let (added, read) = (1000 + 100 * seconds, 500 + 60 * seconds);
-    let id = |n: i64| EntryId::new(n as u64, 0);
+    let id = |n: i64| EntryId::new(n.unsigned_abs(), 0);
     let facts = StreamFacts {
         length: added,
         first: Some(id(1)),
@@ -145,11 +145,11 @@ fn an_expensive_moment_passes_and_streams_on_the_screen_take_no_turn_from_others
     assert!(usual >= 500, "the census is no cost of the streams: {usual}");
     // other clients kept the server busy for seconds, again and again
     let busy = (0..20).map(|_| spend(&mut store, 3_000_000, 0)).last().unwrap();
-    assert_eq!(busy, LEAST as usize);
+    assert_eq!(busy, crate::core::number::size(LEAST));
     let after = (0..40).map(|_| spend(&mut store, 600, 0)).last().unwrap();
     assert!(after >= usual / 2, "{after} after, {usual} before");
     // if the screen shows more streams than a tick can afford, the others still get their turn
     let seen: BTreeSet<Name> = (0..900).map(name).collect();
     let asked = keys(&store.next_request_with(&Focus::None, &seen, Mono(1_000_000)));
-    assert!(seen.is_subset(&asked) && asked.len() >= seen.len() + LEAST as usize, "{}", asked.len());
+    assert!(seen.is_subset(&asked) && asked.len() >= seen.len() + crate::core::number::size(LEAST), "{}", asked.len());
 }

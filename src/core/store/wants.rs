@@ -326,7 +326,7 @@ impl Store {
             return Vec::new();
         }
         let unsure = stream.groups.values().any(|group| group.lag.kind != LagKind::Exact);
-        let affordable = (REPLY_BYTES / stream.entry_bytes.max(1)).max(1) as usize;
+        let affordable = crate::core::number::size(REPLY_BYTES / stream.entry_bytes.max(1)).max(1);
         let reach = if depth == Depth::Full || unsure { COUNT } else { REACH };
         let count = reach.min(affordable);
         let window = &stream.window;
@@ -395,7 +395,7 @@ fn consumers_due(group: &GroupState, now: Mono) -> bool {
     match consumers_of(group) {
         ..=MANY_CONSUMERS => true,
         count @ ..=MOST_CONSUMERS => {
-            let wait = MANY_CONSUMERS_MS.max(count as u64 * EACH_CONSUMER_US / 1000);
+            let wait = MANY_CONSUMERS_MS.max(count.unsigned_abs() * EACH_CONSUMER_US / 1000);
             group.consumers.value.is_none() || group.consumers.age_ms(now) >= wait
         }
         _ => false,
@@ -405,7 +405,9 @@ fn consumers_due(group: &GroupState, now: Mono) -> bool {
 fn summary_due(group: &GroupState, now: Mono) -> bool {
     match consumers_of(group) {
         ..=MANY_CONSUMERS => group.facts.pending.exceeds(PAGE_ROWS as i64),
-        count => group.summary.value.is_none() || group.summary.age_ms(now) >= count as u64 * EACH_HOLDER_US / 1000,
+        count => {
+            group.summary.value.is_none() || group.summary.age_ms(now) >= count.unsigned_abs() * EACH_HOLDER_US / 1000
+        }
     }
 }
 

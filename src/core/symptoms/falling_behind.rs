@@ -77,8 +77,8 @@ pub(super) fn judge(case: &Case) -> Verdict {
         .with("window_ms", span as i64)
         .with("pending", case.pending)
         .with("active_consumers", active)
-        .with_known("added_per_1000_s", rates.added.map(|n| (n * 1000.0) as i64))
-        .with_known("delivered_per_1000_s", rates.delivered.map(|n| (n * 1000.0) as i64))
+        .with_known("added_per_1000_s", rates.added.map(|n| crate::core::number::whole(n * 1000.0)))
+        .with_known("delivered_per_1000_s", rates.delivered.map(|n| crate::core::number::whole(n * 1000.0)))
         .into()
 }
 

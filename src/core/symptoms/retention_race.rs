@@ -56,7 +56,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
     let Some((left_ms, target)) = worst.filter(|(left, _)| *left <= SOON_MS.at(fired)) else {
         return Verdict::Ok;
     };
-    let left_ms = left_ms as i64;
+    let left_ms = crate::core::number::whole(left_ms);
     let level = if left_ms <= NOW_MS { Level::Critical } else { Level::Warn };
     let key = stream.key.bytes();
     let check = if target.is_pending {
@@ -69,7 +69,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
         .with("left_ms", left_ms)
         .with("pending", case.pending)
         .with_known("lag", group.lag.value.filter(|_| !target.is_pending))
-        .with_known("removed_per_1000_s", pace.removed_per_s.map(|rate| (rate * 1000.0) as i64))
+        .with_known("removed_per_1000_s", pace.removed_per_s.map(|rate| crate::core::number::whole(rate * 1000.0)))
         .with("window_ms", pace.span_ms as i64)
         .into()
 }

@@ -4,7 +4,7 @@ use crate::{core::name::visible, source::decode};
 use redis::Value;
 use std::collections::BTreeSet;
 
-const SLOTS: usize = 16_384;
+const SLOTS: u16 = 16_384;
 /// Marks a slot that no node serves.
 const NOBODY: u16 = u16::MAX;
 
@@ -32,7 +32,7 @@ fn hash_tag(key: &[u8]) -> &[u8] {
 }
 
 pub fn slot(key: &[u8]) -> u16 {
-    crc16(hash_tag(key)) % SLOTS as u16
+    crc16(hash_tag(key)) % SLOTS
 }
 
 /// Where the cluster's map is forbidden, one slot in this many is probed.
@@ -40,7 +40,7 @@ const PROBE: usize = 16;
 
 /// One key for every sixteenth slot, in order. A read of such a key is redirected to the node that serves its slot.
 pub fn probes() -> Vec<String> {
-    let mut keys = vec![String::new(); SLOTS / PROBE];
+    let mut keys = vec![String::new(); usize::from(SLOTS) / PROBE];
     let mut open = keys.len();
     for key in (0_u32..).map(|n| format!("pelwatch:{n}")) {
         let slot = usize::from(slot(key.as_bytes()));
@@ -88,7 +88,7 @@ pub struct SlotMap {
 
 impl Default for SlotMap {
     fn default() -> Self {
-        Self { places: Vec::new(), owner: vec![NOBODY; SLOTS] }
+        Self { places: Vec::new(), owner: vec![NOBODY; usize::from(SLOTS)] }
     }
 }
 
@@ -116,10 +116,11 @@ impl SlotMap {
     fn index(&mut self, place: Place) -> u16 {
         let same = |known: &Place| known.host == place.host && known.port == place.port;
         let found = self.places.iter().position(same);
-        found.unwrap_or_else(|| {
+        let index = found.unwrap_or_else(|| {
             self.places.push(place);
             self.places.len() - 1
-        }) as u16
+        });
+        u16::try_from(index).unwrap_or(NOBODY)
     }
 
     /// The node that serves a slot.
@@ -138,8 +139,8 @@ impl SlotMap {
     /// Builds a map from the replies to [`probes`]: the node that a probe was redirected to, or `None` if the asked node answered itself.
     /// The slots between two probes are assumed to belong to the same node as the probe before them, until a redirection corrects that.
     pub fn guess(here: Place, answers: impl Iterator<Item = Option<Place>>) -> Self {
-        let mut map = Self { places: vec![here], owner: vec![0; SLOTS] };
-        for (number, place) in answers.enumerate().take(SLOTS / PROBE) {
+        let mut map = Self { places: vec![here], owner: vec![0; usize::from(SLOTS)] };
+        for (number, place) in answers.enumerate().take(usize::from(SLOTS) / PROBE) {
             if let Some(place) = place {
                 let index = map.index(place);
                 map.owner[number * PROBE..(number + 1) * PROBE].fill(index);

@@ -29,12 +29,12 @@ const PREVIEW_BYTES: u64 = 256 << 20;
 impl Planner<'_> {
     /// Entries of one reply.
     pub(super) fn step(&self) -> usize {
-        (REPLY_BYTES / self.entry_bytes).clamp(1, RANGE as u64) as usize
+        crate::core::number::size(REPLY_BYTES / self.entry_bytes).clamp(1, RANGE)
     }
 
     /// Entries that a preview may fetch, below a bound.
     pub(super) fn most(&self, bound: usize) -> usize {
-        (PREVIEW_BYTES / self.entry_bytes).clamp(1, bound as u64) as usize
+        crate::core::number::size(PREVIEW_BYTES / self.entry_bytes).clamp(1, bound)
     }
 
     /// What the server's ACL says of a command before it is sent (7.0+, where we may ask); `None` when it allows it or will not tell.

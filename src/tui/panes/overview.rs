@@ -45,7 +45,11 @@ pub fn draw(frame: &mut Frame, area: Rect, view: &OverviewView, theme: &Theme) {
             pieces.into_iter().map(|text| vec![Span { text, ..span.clone() }])
         });
         for (row, line) in wrapped.enumerate().take(usize::from(room.height)) {
-            theme.draw(frame.buffer_mut(), Rect { y: room.y + row as u16, height: 1, ..room }, &line);
+            theme.draw(
+                frame.buffer_mut(),
+                Rect { y: room.y + crate::core::number::cells(row), height: 1, ..room },
+                &line,
+            );
         }
     }
 }
