@@ -298,17 +298,5 @@ fn next_drift(
     if deleted_ahead || overtaken || moved_by_hand { None } else { kept }
 }
 
-/// Entries removed before this group read them, as far as the counters prove it: entries-added minus entries-read minus length, while
-/// everything retained is ahead of the cursor. A result of 0 or less proves nothing.
-pub fn loss(stream: &StreamFacts, group: &GroupFacts) -> Option<i64> {
-    let first = stream.first?;
-    if group.cursor >= first {
-        return None;
-    }
-    // numbers set by hand can be too far apart to subtract: they prove nothing
-    let lost = stream.entries_added.value()?.checked_sub(group.entries_read.value()?)?.checked_sub(stream.length)?;
-    (lost > 0).then_some(lost)
-}
-
 #[cfg(test)]
 mod tests;

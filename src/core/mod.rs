@@ -14,6 +14,7 @@ pub mod id;
 pub mod json;
 pub mod known;
 pub mod lag;
+pub mod loss;
 pub mod model;
 pub mod name;
 pub mod number;

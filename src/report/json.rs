@@ -5,6 +5,7 @@ use crate::core::{
     cluster::ClusterFacts,
     event::Event,
     lag::{Lag, LagKind},
+    loss::LossKind,
     model::{ConsumerFacts, FATAL_DELIVERIES, PendingRow},
     name::Name,
     sample::Fault,
@@ -168,7 +169,8 @@ fn group(watch: &Watch, stream: &StreamState, group: &GroupState, now: Now) -> V
         "behind_ms": watch.store.behind_ms(stream, group, now),
         "pending": facts.pending.value(),
         "unowned": group.unowned(),
-        "lost_before_read": group.lost,
+        "lost_before_read": group.lost.filter(|lost| lost.kind != LossKind::AtMost).map(|lost| lost.entries),
+        "lost": group.lost.map(|lost| json!({"kind": lost.kind.word(), "value": lost.entries})),
         "payload_gone": payload_gone(stream, group),
         "oldest_idle": extreme(group.oldest_idle(now.mono), "ms"),
         "max_deliveries": extreme(group.pel.max_deliveries(), "value"),
@@ -317,5 +319,6 @@ fn finding(finding: &Finding) -> Value {
         "cause": finding.cause,
         "check": finding.check.to_string(),
         "remedy": finding.remedy,
+        "also": finding.also,
     })
 }

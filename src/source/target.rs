@@ -23,10 +23,43 @@ pub enum TargetError {
     Twice,
 }
 
+/// Where a server listens. Every use of it matches all kinds, so that a new one cannot be taken for another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Address {
+    Unix(PathBuf),
+    Tcp { host: String, port: u16 },
+}
+
+impl Address {
+    /// The address as the client library takes it.
+    fn to_redis(&self) -> ConnectionAddr {
+        match self {
+            Self::Unix(path) => ConnectionAddr::Unix(path.clone()),
+            Self::Tcp { host, port } => ConnectionAddr::Tcp(host.clone(), *port),
+        }
+    }
+
+    /// The address without secrets: `unix:/run/redis.sock` or `host:port`.
+    fn endpoint(&self) -> String {
+        match self {
+            Self::Unix(path) => format!("unix:{}", crate::core::name::visible(path_bytes(path))),
+            Self::Tcp { host, port } => format!("{}:{port}", crate::core::name::visible(host.as_bytes())),
+        }
+    }
+
+    /// Another node of the same cluster. Nodes have no unix sockets.
+    fn at(&self, host: &str, port: u16) -> Self {
+        match self {
+            Self::Unix(_) | Self::Tcp { .. } => Self::Tcp { host: host.to_owned(), port },
+        }
+    }
+}
+
 /// A server to connect to. Neither its `Debug` nor [`Target::endpoint`] shows the password.
 #[derive(Clone)]
 pub struct Target {
     info: ConnectionInfo,
+    address: Address,
     endpoint: String,
     cluster: bool,
     /// Known nodes of the cluster, shared by all copies. When this server is gone, another node is tried.
@@ -68,12 +101,12 @@ impl Target {
         if ways > 1 {
             return Err(TargetError::Twice);
         }
-        let (addr, settings) = match (parts.url, parts.socket) {
+        let (address, settings) = match (parts.url, parts.socket) {
             (Some(url), _) => from_url(&url)?,
-            (None, Some(path)) => (ConnectionAddr::Unix(path), RedisConnectionInfo::default()),
+            (None, Some(path)) => (Address::Unix(path), RedisConnectionInfo::default()),
             (None, None) => {
                 let host = parts.host.unwrap_or_else(|| "127.0.0.1".to_owned());
-                (ConnectionAddr::Tcp(host, parts.port.unwrap_or(6379)), RedisConnectionInfo::default())
+                (Address::Tcp { host, port: parts.port.unwrap_or(6379) }, RedisConnectionInfo::default())
             }
         };
         let mut settings = settings.set_skip_set_lib_name();
@@ -86,20 +119,20 @@ impl Target {
         if let Some(password) = parts.password {
             settings = settings.set_password(password);
         }
-        let endpoint = endpoint_of(&addr);
+        let endpoint = address.endpoint();
         let info = "redis://127.0.0.1"
             .into_connection_info()
             .map_err(|_| TargetError::NotAnAddress(endpoint.clone()))?
-            .set_addr(addr)
+            .set_addr(address.to_redis())
             .set_redis_settings(settings);
-        Ok(Self { info, endpoint, cluster: parts.cluster, peers: Arc::default() })
+        Ok(Self { info, address, endpoint, cluster: parts.cluster, peers: Arc::default() })
     }
 
     /// Another node of the same cluster: a different address, everything else the same.
     pub(super) fn at(&self, host: &str, port: u16) -> Self {
-        let addr = ConnectionAddr::Tcp(host.to_owned(), port);
-        let endpoint = endpoint_of(&addr);
-        Self { info: self.info.clone().set_addr(addr), endpoint, ..self.clone() }
+        let address = self.address.at(host, port);
+        let info = self.info.clone().set_addr(address.to_redis());
+        Self { info, endpoint: address.endpoint(), address, ..self.clone() }
     }
 
     /// Whether to watch all nodes of a cluster.
@@ -109,17 +142,17 @@ impl Target {
 
     /// The host, also used for nodes that the cluster announces without one.
     pub(super) fn host(&self) -> &str {
-        match self.info.addr() {
-            ConnectionAddr::Tcp(host, _) => host,
-            _ => "127.0.0.1",
+        match &self.address {
+            Address::Tcp { host, .. } => host,
+            Address::Unix(_) => "127.0.0.1",
         }
     }
 
     /// The port; 0 for a unix socket.
     pub(super) fn port(&self) -> u16 {
-        match self.info.addr() {
-            ConnectionAddr::Tcp(_, port) => *port,
-            _ => 0,
+        match &self.address {
+            Address::Tcp { port, .. } => *port,
+            Address::Unix(_) => 0,
         }
     }
 
@@ -152,10 +185,9 @@ impl Target {
 
     /// The redis-cli arguments for the same server, for commands to copy. The password is left out.
     pub fn cli_words(&self) -> String {
-        let place = match self.info.addr() {
-            ConnectionAddr::Unix(path) => format!("-s {}", path.display()),
-            ConnectionAddr::Tcp(host, port) => format!("-h {host} -p {port}"),
-            _ => String::new(),
+        let place = match &self.address {
+            Address::Unix(path) => format!("-s {}", path.display()),
+            Address::Tcp { host, port } => format!("-h {host} -p {port}"),
         };
         let place = if self.cluster { format!("-c {place}") } else { place };
         if self.db() == 0 { place } else { format!("{place} -n {}", self.db()) }
@@ -163,14 +195,6 @@ impl Target {
 
     pub(super) fn info(&self) -> &ConnectionInfo {
         &self.info
-    }
-}
-
-fn endpoint_of(addr: &ConnectionAddr) -> String {
-    match addr {
-        ConnectionAddr::Unix(path) => format!("unix:{}", crate::core::name::visible(path_bytes(path))),
-        ConnectionAddr::Tcp(host, port) => format!("{}:{port}", crate::core::name::visible(host.as_bytes())),
-        _ => "server".to_owned(),
     }
 }
 
@@ -184,7 +208,7 @@ fn path_bytes(path: &Path) -> &[u8] {
     path.to_str().unwrap_or("?").as_bytes()
 }
 
-fn from_url(url: &str) -> Result<(ConnectionAddr, RedisConnectionInfo), TargetError> {
+fn from_url(url: &str) -> Result<(Address, RedisConnectionInfo), TargetError> {
     let scheme = url.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
     match scheme.as_deref() {
         Some("rediss" | "valkeys") => return Err(TargetError::Tls),
@@ -202,7 +226,13 @@ fn from_url(url: &str) -> Result<(ConnectionAddr, RedisConnectionInfo), TargetEr
     let info = url
         .into_connection_info()
         .map_err(|_| TargetError::NotAnAddress(format!("{}://…", scheme.unwrap_or_default())))?;
-    Ok((info.addr().clone(), info.redis_settings().clone()))
+    let address = match info.addr() {
+        ConnectionAddr::Unix(path) => Address::Unix(path.clone()),
+        ConnectionAddr::Tcp(host, port) => Address::Tcp { host: host.clone(), port: *port },
+        // the library knows kinds that are not supported here, such as TLS
+        _ => return Err(TargetError::Tls),
+    };
+    Ok((address, info.redis_settings().clone()))
 }
 
 #[cfg(test)]

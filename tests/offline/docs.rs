@@ -180,8 +180,11 @@ fn types_and_functions_that_documents_name_exist() {
             });
             assert!(defined, "{document} names {word}: there is no {first}");
             let is_function = last.starts_with(char::is_lowercase);
-            let forms =
-                if is_function { vec![format!("fn {last}"), format!("{last}: ")] } else { vec![last.to_owned()] };
+            let forms = if is_function {
+                vec![format!("fn {last}("), format!("fn {last}<"), format!("{last}: ")]
+            } else {
+                vec![last.to_owned()]
+            };
             let is_there = forms.iter().any(|form| sources.contains(form));
             assert!(is_there, "{document} names {word}: there is no {last}");
         }

@@ -322,7 +322,7 @@ fn counts(stream: &StreamState, facts: &StreamFacts, group: &GroupState) -> Line
     let mut line = vec![span(format!("{} retained{of}", facts.length), Tone::Dim)];
     // lost entries matter more than acknowledged ones, so that part is cut last
     if let Some(lost) = group.lost {
-        line.push(span(format!("   ✗ {lost} lost unread"), Tone::Critical));
+        line.push(span(format!("   ✗ {} lost unread", lost.text()), Tone::Critical));
     }
     // acked = retained, behind the cursor and not pending: exact only if both lag and PEL are
     if let (Some(lag), Some((there, unsure))) = (group.lag.exact(), held_behind(stream, group)) {

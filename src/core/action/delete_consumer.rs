@@ -148,14 +148,14 @@ impl Scripted for DeleteConsumerPlan {
     fn answer(&self, words: &[String]) -> Result<Done, String> {
         let consumer = &self.ask.consumer;
         match words {
-            [word, ..] if word == "OK" => Ok(self.done()),
+            [word, ..] if word == "OK" => self.done(1),
             [word, held, ..] if word == "HOLDS" => Err(format!("{consumer} holds {held} entries now")),
             _ => Err(format!("{consumer} is not a consumer of this group any more")),
         }
     }
 
-    fn done(&self) -> Done {
-        Done { deleted: Some(format!("the consumer {}", self.ask.consumer)), ..Done::default() }
+    fn done(&self, _dropped: i64) -> Result<Done, String> {
+        Ok(Done { deleted: Some(format!("the consumer {}", self.ask.consumer)), ..Done::default() })
     }
 
     fn found(&self, now: Result<&Facts, &str>) -> String {

@@ -241,7 +241,7 @@ impl Scripted for DeleteGroupPlan {
 
     fn answer(&self, words: &[String]) -> Result<Done, String> {
         match words {
-            [word, ..] if word == "OK" => Ok(self.done()),
+            [word, ..] if word == "OK" => self.done(1),
             [word, cursor, pending, consumers, ..] if word == "CHANGED" => Err(format!(
                 "the group changed since the preview: cursor {cursor}, {pending} pending, {consumers} consumers now"
             )),
@@ -249,9 +249,12 @@ impl Scripted for DeleteGroupPlan {
         }
     }
 
-    fn done(&self) -> Done {
+    fn done(&self, destroyed: i64) -> Result<Done, String> {
+        if destroyed == 0 {
+            return Err("the group is gone".to_owned());
+        }
         let deleted = Some(format!("the group {}", self.ask.group));
-        Done { deleted, undo: vec![self.undo.clone()], ..Done::default() }
+        Ok(Done { deleted, undo: vec![self.undo.clone()], ..Done::default() })
     }
 
     fn found(&self, now: Result<&Facts, &str>) -> String {

@@ -1,8 +1,7 @@
 //! Actions, one file each: what it asks for, the plan made from the facts, preview, warnings and refusals, the guarding script, what the
 //! journal keeps, its JSON, and the way back. Pure: what a plan looks at comes in.
 //!
-//! To add one: its file, a variant of [`Ask`] and [`Plan`] here, an arm in `source/planner`, a row in `app/keymap.rs`, and (if the shell
-//! should have it) a struct in `cli.rs`. An action of one script, such as `delete_group`, needs nothing in `source/executor`.
+//! docs/architecture.md lists the places that a new action touches.
 
 pub mod claim;
 pub mod delete_consumer;
@@ -164,8 +163,11 @@ pub trait Scripted: Sync {
     /// # Errors
     /// Why nothing was written.
     fn answer(&self, words: &[String]) -> Result<Done, String>;
-    /// What the plain command did, where EVAL is not allowed.
-    fn done(&self) -> Done;
+    /// What the plain command did, by the number that it answered, where EVAL is not allowed.
+    ///
+    /// # Errors
+    /// Why nothing was done.
+    fn done(&self, count: i64) -> Result<Done, String>;
     /// What a look at the group after a lost link shows; `Err` says why the group cannot be shown.
     fn found(&self, now: Result<&Facts, &str>) -> String;
 }

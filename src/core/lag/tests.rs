@@ -430,33 +430,6 @@ fn counters_below_what_is_there_are_not_believed() {
     }
 }
 
-/// Loss: entries that were added, were never read and are not there, while everything retained is ahead of the cursor.
-#[test]
-fn loss_is_told_only_where_the_counters_prove_it() {
-    let stream = |first: Option<u64>, added| StreamFacts {
-        length: 5,
-        first: first.map(id),
-        entries_added: added,
-        ..StreamFacts::empty()
-    };
-    let group = |cursor, read| GroupFacts { cursor: id(cursor), entries_read: read, ..GroupFacts::fresh("g") };
-    let (is, none) = (Known::Is, Known::Undetermined);
-    let table = [
-        ("two are missing", loss(&stream(Some(8), is(12)), &group(5, is(5))), Some(2)),
-        ("none is missing", loss(&stream(Some(8), is(10)), &group(5, is(5))), None),
-        ("counters that contradict each other", loss(&stream(Some(8), is(9)), &group(5, is(5))), None),
-        ("the cursor is at the first entry", loss(&stream(Some(8), is(12)), &group(8, is(5))), None),
-        ("the cursor is past it", loss(&stream(Some(8), is(12)), &group(9, is(5))), None),
-        ("an empty stream", loss(&stream(None, is(12)), &group(5, is(5))), None),
-        ("a count that was forgotten", loss(&stream(Some(8), is(12)), &group(5, none)), None),
-        ("a server that does not count", loss(&stream(Some(8), Known::Unsupported), &group(5, is(5))), None),
-        ("numbers too far apart", loss(&stream(Some(8), is(i64::MAX)), &group(5, is(-1))), None),
-    ];
-    for (what, found, expected) in table {
-        assert_eq!(found, expected, "{what}");
-    }
-}
-
 #[test]
 fn every_kind_has_the_word_that_the_json_interface_promises() {
     use LagKind::{AtLeast, AtMost, Exact, Reported, Unknown, Unsupported};

@@ -6,6 +6,7 @@ use crate::core::{
     event::Event,
     known::Known,
     lag::{self, Inputs, Lag},
+    loss::{self, Loss},
     model::{ConsumerFacts, GroupFacts, PendingSummary, StreamFacts, total},
     name::Name,
     observed::FailedReading,
@@ -255,9 +256,10 @@ impl Fold<'_> {
             self.lose_group(stream, &name);
         }
         if let Some(facts) = stream.facts.value.clone() {
+            let left: Vec<i64> = groups.iter().map(|new| left_unread(stream, &facts, new)).collect();
             update_window(stream, &facts, &groups, ranges);
-            for new in groups {
-                self.group(stream, &facts, new);
+            for (new, left_unread) in groups.into_iter().zip(left) {
+                self.group(stream, &facts, new, left_unread);
             }
         } else {
             for new in groups {
@@ -284,7 +286,7 @@ impl Fold<'_> {
     /// Folds a group. There are three cases. Stream and group were read at one moment: both can be compared. They were read one after the
     /// other (`skewed`): what compares them is not measured now. Only the group was read (`stale`, which is also skewed): the lag stays
     /// valid while the cursor stands still.
-    fn group(&mut self, stream: &mut StreamState, facts: &StreamFacts, new: GroupFacts) {
+    fn group(&mut self, stream: &mut StreamState, facts: &StreamFacts, new: GroupFacts, left_unread: i64) {
         let (at, skewed) = (self.at, stream.skewed);
         let before = stream.groups.get(&new.name).filter(|group| !group.is_new);
         let (before, drift) = (before.map(|group| group.facts.clone()), before.and_then(|group| group.drift));
@@ -312,10 +314,19 @@ impl Fold<'_> {
             true if moved => Lag::unknown("the stream was not read again: its entries are large"),
             true => group.lag,
         };
+        if before.as_ref().is_some_and(|old| old.cursor < new.cursor) {
+            let gap = group.moved_on.map_or(0, |last| at.since(last));
+            group.longest_gap_ms = group.longest_gap_ms.max(gap);
+            group.moved_on = Some(at);
+        }
+        if !stale {
+            let waits = facts.last.is_some_and(|last| last > new.cursor);
+            group.waiting_since = waits.then(|| group.waiting_since.filter(|_| !moved).unwrap_or(at));
+        }
         if !skewed {
-            if let Some(lost) = lag::loss(facts, &new) {
-                group.lost = Some(group.lost.unwrap_or(0).max(lost));
-            }
+            let proven = loss::by_counters(facts, &new, self.store.server.lag_family(), drift);
+            let counted = facts.entries_added.value().is_some() && new.entries_read_known().is_some();
+            group.lost = if counted { Loss::renewed(group.lost, proven) } else { Loss::grown(group.lost, left_unread) };
             group.seen_before = Some((facts.clone(), new.clone()));
         }
         group.take(new, (!stale).then_some(facts), at);
@@ -334,6 +345,9 @@ impl Fold<'_> {
                 new.name, old.cursor, new.cursor
             );
             self.tell("cursor-went-back", stream, Some(&new.name), text);
+            if let Some(group) = stream.groups.get_mut(&new.name) {
+                group.seen.rewound_to = Some(new.cursor);
+            }
             return;
         }
         // entries-read becomes nil when somebody moves the cursor, but also when a read passes a deleted entry (docs/server-facts.md 3.1)
@@ -379,12 +393,28 @@ impl Fold<'_> {
     }
 }
 
+/// Entries that waited for the group at the last sample and have left the front of the stream unread since, as far as their ids were seen.
+fn left_unread(stream: &StreamState, facts: &StreamFacts, new: &GroupFacts) -> i64 {
+    let Some(old) = stream.groups.get(&new.name).filter(|group| !group.is_new) else { return 0 };
+    // after a move back the entries behind the old cursor were read once
+    if new.cursor < old.facts.cursor || stream.skewed {
+        return 0;
+    }
+    loss::between(stream.window.ids(), facts, new)
+}
+
 fn update_window(
     stream: &mut StreamState,
     facts: &StreamFacts,
     groups: &[GroupFacts],
     ranges: &[(RangeRequest, Part<RangeIds>)],
 ) {
+    for (request, reply) in ranges.iter().filter(|(request, _)| !request.backward) {
+        let Some(id) = reply.as_ref().ok().and_then(|reply| reply.ids.first()) else { continue };
+        for group in stream.groups.values_mut().filter(|group| group.facts.cursor.next() == Some(request.from)) {
+            group.next_waiting = Some((group.facts.cursor, *id));
+        }
+    }
     let near = groups.iter().map(|group| group.cursor).min().unwrap_or_default();
     let fetched: Vec<_> = ranges.iter().filter_map(|(request, part)| Some((*request, part.as_ref().ok()?))).collect();
     for (_, reply) in fetched.iter().filter(|(_, reply)| !reply.ids.is_empty()) {

@@ -7,6 +7,7 @@ use super::{
 };
 use crate::core::{
     id::EntryId,
+    loss::LossKind,
     name::Name,
     sample::{Fault, Sample, ScanRequest, ScanSample},
     time::{Mono, Now},
@@ -322,11 +323,11 @@ fn a_loss_is_remembered_after_its_evidence_is_gone() {
     fake.trim(2);
     fake.tick(&mut store, &on_screen("g"));
     let lost = |store: &Store| store.streams[&key()].groups[&Name::from("g")].lost;
-    assert_eq!(lost(&store), Some(2));
+    assert_eq!(lost(&store).map(|lost| (lost.entries, lost.kind)), Some((2, LossKind::Exact)));
     fake.read("g", "c", 2);
     fake.group("g").read = Some(10);
     fake.tick(&mut store, &on_screen("g"));
-    assert_eq!(lost(&store), Some(2));
+    assert_eq!(lost(&store).map(|lost| (lost.entries, lost.kind)), Some((2, LossKind::AtLeast)));
 }
 
 fn scanned(store: &mut Store, keys: &[&str], cursor: &str, at: u64) {

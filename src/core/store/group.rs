@@ -3,8 +3,10 @@
 use super::{Census, Extreme, Pel, Settings, Sightings, StreamState};
 use crate::core::{
     history::{History, Rates},
+    id::EntryId,
     known::Known,
     lag::{Drift, Lag},
+    loss::Loss,
     model::{ConsumerFacts, GroupFacts, PendingSummary, StreamFacts},
     name::Name,
     observed::{FailedReading, Observed},
@@ -35,8 +37,8 @@ pub struct GroupState {
     pub lag: Lag,
     /// How far family A's counters are off.
     pub drift: Drift,
-    /// Entries removed before the group read them, as proven at some time in this session.
-    pub lost: Option<i64>,
+    /// Entries removed before the group read them, as far as it was proven since the group is watched.
+    pub lost: Option<Loss>,
     /// Points for trends.
     pub history: History,
     /// XINFO CONSUMERS, in the order of names.
@@ -53,6 +55,13 @@ pub struct GroupState {
     pub pel_failure: Option<FailedReading>,
     /// What was seen of its entries from tick to tick.
     pub seen: Sightings,
+    /// When the cursor was last seen to move on, and the longest time between two such moments, in milliseconds.
+    pub moved_on: Option<Mono>,
+    pub longest_gap_ms: u64,
+    /// Since when an entry was seen past the cursor where it stands now; `None` while nothing is known to wait.
+    pub waiting_since: Option<Mono>,
+    /// The first entry past a cursor, and that cursor.
+    pub next_waiting: Option<(EntryId, EntryId)>,
     /// When more than its element of XINFO GROUPS was last fetched.
     pub(super) looked: Option<Mono>,
     /// Stream and group when both were last of one moment. Only a comparison with them shows whether trimming or deletes passed this
@@ -81,6 +90,10 @@ impl GroupState {
             gone: None,
             pel_failure: None,
             seen: Sightings::default(),
+            moved_on: None,
+            longest_gap_ms: 0,
+            waiting_since: None,
+            next_waiting: None,
             looked: None,
             seen_before: None,
             began: at,

@@ -34,7 +34,7 @@ mod window_tests;
 
 pub use census::Census;
 pub use fold::Reading;
-pub use group::{GroupState, LEAST_GONE_MS};
+pub use group::{GroupState, LEAST_GONE_MS, RATE_WINDOW_MS};
 pub use groups::Groups;
 pub use pel::{Extreme, Pel};
 pub use sightings::{Redelivery, Sightings};

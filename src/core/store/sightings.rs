@@ -30,6 +30,8 @@ pub struct Redelivery {
     pub to: Option<Name>,
     /// The current delivery count.
     pub deliveries: i64,
+    /// Whether it was delivered to its holder. A claim with JUSTID changes the holder and delivers nothing.
+    pub is_delivery: bool,
     /// Its idle time when last seen with the previous holder, in milliseconds.
     pub idle_before_ms: Option<i64>,
 }
@@ -55,6 +57,8 @@ pub struct Sightings {
     pub dropped: BTreeSet<EntryId>,
     /// Cursor jumps: the jumped entries lie after the first id, up to and including the second.
     pub skips: Vec<(EntryId, EntryId)>,
+    /// Where the cursor was moved back to; `None` if it never was.
+    pub rewound_to: Option<EntryId>,
     /// Entries that left recently: when a consumer vanishes, it takes its entries along.
     left: VecDeque<Departure>,
     /// Owner and idle time of the entries that left at this sample, until we know whether the owner is active.
@@ -68,7 +72,10 @@ impl Sightings {
             match now.row(old.id) {
                 // a re-read after a rewind resets the count to 1 but changes the owner (docs/server-facts.md 5.2)
                 Some(new) if new.owner != old.owner || new.deliveries > old.deliveries => {
-                    push_bounded(&mut self.redeliveries, redelivery(old, new, at), REDELIVERIES);
+                    let mut seen = redelivery(old, new, at);
+                    // a read after the cursor went back counts from 1 again
+                    seen.is_delivery |= self.rewound_to.is_some_and(|to| new.id > to) && new.deliveries == 1;
+                    push_bounded(&mut self.redeliveries, seen, REDELIVERIES);
                 }
                 None if now.is_known(old.id) => {
                     let departure = Departure { at, id: old.id, owner: old.owner.clone() };
@@ -93,6 +100,15 @@ impl Sightings {
                 push_bounded(&mut self.handled_ms, idle, HANDLINGS);
             }
         }
+    }
+
+    /// Whether entries of a consumer left its hands since then, acknowledged or claimed by another.
+    pub fn lost_some_since(&self, owner: &Name, since: Mono) -> bool {
+        self.left.iter().any(|left| left.at >= since && left.owner.as_ref() == Some(owner))
+            || self
+                .redeliveries
+                .iter()
+                .any(|seen| seen.at >= since && seen.from.as_ref() == Some(owner) && seen.to.as_ref() != Some(owner))
     }
 
     /// Notes that a consumer vanished that was last listed at `seen`: entries that left its hands since then may not have been
@@ -125,6 +141,7 @@ fn redelivery(old: &PendingRow, new: &PendingRow, at: Mono) -> Redelivery {
         from: old.owner.clone(),
         to: new.owner.clone(),
         deliveries: new.deliveries,
+        is_delivery: new.deliveries > old.deliveries,
         idle_before_ms: old.idle_ms,
     }
 }

@@ -25,6 +25,9 @@ struct Start {
 #[derive(Clone, Debug, Default)]
 pub struct Trims {
     starts: VecDeque<Start>,
+    /// The last facts, and when entries were last removed behind a first entry that stayed: that is XDEL, since trimming removes the first.
+    last: Option<(EntryId, i64, Option<i64>, Known<EntryId>)>,
+    deleted: Option<Mono>,
 }
 
 /// How fast the beginning of a stream moves.
@@ -41,6 +44,11 @@ pub struct Pace {
 impl Trims {
     /// Adds the facts of one moment. A stream that is empty, or that was created again, starts over.
     pub fn push(&mut self, at: Mono, facts: &StreamFacts) {
+        let removed = match facts.entries_added {
+            Known::Is(added) => added.checked_sub(facts.length),
+            _ => None,
+        };
+        self.note_deletes(at, facts, removed);
         let Some(first) = facts.first else { return self.starts.clear() };
         let last = self.starts.back().map(|start| start.first);
         if last == Some(first) {
@@ -52,16 +60,31 @@ impl Trims {
         while self.starts.len() == MOST || self.starts.front().is_some_and(|old| at.since(old.at) > WINDOW_MS) {
             self.starts.pop_front();
         }
-        let removed = match facts.entries_added {
-            Known::Is(added) => added.checked_sub(facts.length),
-            _ => None,
-        };
         self.starts.push_back(Start { at, first, removed });
     }
 
+    /// Notes that entries were deleted, not trimmed: the first entry stayed and others went, or the largest deleted id grew.
+    fn note_deletes(&mut self, at: Mono, facts: &StreamFacts, removed: Option<i64>) {
+        if let Some((first, length, before, max_deleted)) = self.last {
+            let stayed = facts.first == Some(first);
+            let fewer = match (before, removed) {
+                (Some(before), Some(removed)) => removed > before,
+                _ => facts.length < length,
+            };
+            let grew = matches!((max_deleted, facts.max_deleted), (Known::Is(old), Known::Is(new)) if new > old);
+            if stayed && fewer || grew {
+                self.deleted = Some(at);
+            }
+        }
+        self.last = facts.first.map(|first| (first, facts.length, removed, facts.max_deleted));
+    }
+
     /// The pace until `now`; `None` unless the beginning moved several times recently. When trimming stops, the pace falls, because the
-    /// time after the last step counts.
+    /// time after the last step counts. `None`, too, while entries are deleted one by one: what trimming does then cannot be told apart.
     pub fn pace(&self, now: Mono) -> Option<Pace> {
+        if self.deleted.is_some_and(|at| now.since(at) <= WINDOW_MS) {
+            return None;
+        }
         let recent = || self.starts.iter().filter(|start| now.since(start.at) <= WINDOW_MS);
         let (old, new) = (recent().next()?, recent().next_back()?);
         let steps = recent().count();

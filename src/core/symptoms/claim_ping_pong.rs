@@ -13,9 +13,18 @@ pub(super) const ABOUT: About = About {
     id: "claim-ping-pong",
     levels: &[Level::Warn],
     says: "The same entries go back and forth between the same consumers",
-    cause: "each claims with a min-idle below the time that handling takes, so it takes what another is still at work on",
-    remedy: "raise the min-idle of the claims above the slowest normal handling, and make the handling idempotent",
+    cause: "each claims what another did not acknowledge: their handler fails each time, or it takes longer than the min-idle",
+    remedy: "see in the log whether the handler fails; else raise the min-idle above the slowest normal handling",
 };
+
+/// What fits when claims came before the slowest usual handling was over.
+const EARLY_CAUSE: &str =
+    "each claims with a min-idle below the time that handling takes, so it takes what another is still at work on";
+const EARLY_REMEDY: &str =
+    "raise the min-idle of the claims above the slowest normal handling, and make the handling idempotent";
+/// What fits when each claim came long after the slowest usual handling.
+const RETRY_CAUSE: &str = "each claim comes when handling should be long over: their handler fails each time";
+const RETRY_REMEDY: &str = "look at the entry and the handler's log; the min-idle is not the reason";
 
 /// This many returns to a former owner within the window are not an accident.
 const RETURNS: usize = 2;
@@ -62,15 +71,26 @@ pub(super) fn judge(case: &Case) -> Verdict {
     let named: Vec<String> = owners.iter().take(NAMED).map(ToString::to_string).collect();
     let more = if owners.len() > NAMED { format!(" and {} more", owners.len() - NAMED) } else { String::new() };
     let soonest = all().filter_map(|change| change.idle_before_ms).min();
-    let usual = group.seen.handling_ms(0.5);
-    let sooner = match (soonest, usual) {
-        (Some(idle), Some(usual)) if idle < usual => format!(
-            "; claimed after an idle time of {}, while handling usually takes {}: the min-idle is too short",
-            age(idle),
-            age(usual)
+    let slow = group.seen.handling_ms(0.99);
+    let (sooner, cause, remedy) = match (soonest, slow) {
+        (Some(idle), Some(slow)) if idle < slow => (
+            format!(
+                "; claimed after an idle time of {}, while handling can take {}: the min-idle is too short",
+                age(idle),
+                age(slow)
+            ),
+            EARLY_CAUSE,
+            EARLY_REMEDY,
         ),
-        (Some(idle), _) => format!("; last seen idle for {} before a claim", age(idle)),
-        (None, _) => String::new(),
+        (Some(idle), Some(slow)) => (
+            format!("; idle for at least {} before each claim, while handling takes {} at most", age(idle), age(slow)),
+            RETRY_CAUSE,
+            RETRY_REMEDY,
+        ),
+        (Some(idle), None) => {
+            (format!("; idle for at least {} before each claim", age(idle)), ABOUT.cause, ABOUT.remedy)
+        }
+        (None, _) => (String::new(), ABOUT.cause, ABOUT.remedy),
     };
     let deliveries = all().map(|change| change.deliveries).max().unwrap_or(0);
     let count = returned.len() as i64;
@@ -86,12 +106,14 @@ pub(super) fn judge(case: &Case) -> Verdict {
     let check = Argv::of(&[b"XPENDING", case.stream.key.bytes(), group.name().bytes(), id.as_bytes(), b"+", b"10"]);
     ABOUT
         .finding(Level::Warn, text, check)
+        .because(cause)
+        .advising(remedy)
         .with("entries", count)
         .with("owner_changes", all().count() as i64)
         .with("returns", times as i64)
         .with("consumers", owners.len() as i64)
         .with("max_deliveries", deliveries)
         .with_known("shortest_idle_before_ms", soonest)
-        .with_known("usual_handling_ms", usual)
+        .with_known("slow_handling_ms", slow)
         .into()
 }

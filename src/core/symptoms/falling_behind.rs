@@ -1,7 +1,7 @@
 //! More comes in than the group reads: the lag grows over the window although consumers are at work.
 
-use super::{About, Argv, Case, Finding, Level, Verdict, WINDOW_MS, enough, idle_now};
-use crate::core::{history::Point, model::total, time::age_words};
+use super::{About, Argv, Case, Finding, Level, Verdict, WINDOW_MS, at_work, enough, idle_now};
+use crate::core::{history::Point, model::total, store::RATE_WINDOW_MS, time::age_words};
 
 pub(super) const ABOUT: About = About {
     id: "falling-behind",
@@ -42,13 +42,18 @@ pub(super) fn judge(case: &Case) -> Verdict {
     }
     let (first, last) = (known[0], known[known.len() - 1]);
     let span = last.at.since(first.at);
-    let rates = group.history.rates(WINDOW_MS);
     // nothing was added, so the growth of the lag has another reason
-    if rates.added.is_some_and(|added| added <= 0.0) {
+    if group.history.rates(WINDOW_MS).added.is_some_and(|added| added <= 0.0) {
         return Verdict::Ok;
     }
-    let limit = case.gone_after_ms();
-    let active = group.consumers().iter().filter(|c| idle_now(group, c.idle_ms, case.now.mono) <= limit).count() as i64;
+    // one burst that is being read: the lag is small again, or no longer grows
+    let recent = known.iter().rev().find(|point| last.at.since(point.at) >= RATE_WINDOW_MS);
+    let drains = recent.is_some_and(|recent| last.lag <= recent.lag);
+    if last.lag.is_some_and(|lag| lag < FLOOR) || drains && !case.fired(ABOUT) || nobody_reads(case, &known) {
+        return Verdict::Ok;
+    }
+    let rates = group.rates();
+    let active = at_work(case);
     let pace = match (rates.added, rates.delivered) {
         (Some(added), Some(delivered)) if added > delivered => {
             format!(": {added:.1}/s come in, {delivered:.1}/s are read; at these rates it never catches up")
@@ -82,6 +87,15 @@ pub(super) fn judge(case: &Case) -> Verdict {
         .into()
 }
 
+/// Whether nothing is delivered and no consumer is there who could be busy: such a group is not too slow, nobody reads it.
+fn nobody_reads(case: &Case, known: &[Point]) -> bool {
+    let group = case.group;
+    let still = known.iter().all(|point| point.cursor == group.facts.cursor);
+    let limit = case.gone_after_ms();
+    let there = |idle_ms: i64| idle_now(group, idle_ms, case.now.mono) <= limit;
+    still && group.consumers.value.is_some() && !group.consumers().iter().any(|consumer| there(consumer.idle_ms))
+}
+
 /// Whether the lag goes up and down by more than it grew: then the group reads in batches and does not fall behind.
 fn swings(case: &Case, known: &[Point], growth: i64) -> bool {
     let lags: Vec<i64> = known.iter().filter_map(|point| point.lag).collect();
@@ -105,7 +119,7 @@ fn proven(case: &Case) -> Option<Finding> {
     let less = |new: Option<i64>, old: Option<i64>| new?.checked_sub(old?);
     let apart = less(last.bounds.0, first.bounds.1);
     let stood = less(last.length, first.length).filter(|_| still);
-    let growth = apart.max(stood).filter(|growth| *growth > FLOOR)?;
+    let growth = apart.max(stood).filter(|growth| *growth > FLOOR && !(still && nobody_reads(case, &[])))?;
     let span = last.at.since(first.at) as i64;
     let stands = if still { format!(" while the cursor stands at {}", group.facts.cursor) } else { String::new() };
     let text = format!(

@@ -50,6 +50,7 @@ impl About {
             cause: self.cause,
             check,
             remedy: self.remedy,
+            also: Vec::new(),
         }
     }
 }
@@ -70,9 +71,25 @@ pub struct Finding {
     pub check: Argv,
     /// What can be done.
     pub remedy: &'static str,
+    /// Ids of other checks that fired for the same reason: this one explains them.
+    pub also: Vec<&'static str>,
 }
 
 impl Finding {
+    /// Names a cause that fits what was seen better than the usual one.
+    #[must_use]
+    pub fn because(mut self, cause: &'static str) -> Self {
+        self.cause = cause;
+        self
+    }
+
+    /// Names a remedy that fits what was seen better than the usual one.
+    #[must_use]
+    pub fn advising(mut self, remedy: &'static str) -> Self {
+        self.remedy = remedy;
+        self
+    }
+
     #[must_use]
     pub fn about(mut self, consumer: Option<Name>) -> Self {
         self.consumer = consumer;

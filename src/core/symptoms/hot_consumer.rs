@@ -1,7 +1,7 @@
 //! One consumer took nearly everything, while others wait for work.
 
 use super::{About, Argv, Case, Level, Threshold, Verdict, idle_now};
-use crate::core::model::total;
+use crate::core::model::{ConsumerFacts, PendingRow, total};
 
 /// Least number of pending entries.
 const FLOOR: Threshold<i64> = Threshold { fires: 100, stays: 50 };
@@ -35,6 +35,9 @@ pub(super) fn judge(case: &Case) -> Verdict {
     if !alive || hot.pending.saturating_mul(100) < total.saturating_mul(share) {
         return Verdict::Ok;
     }
+    if !took_at_once(case, hot) {
+        return Verdict::Ok;
+    }
     let others = consumers.len() as i64 - 1;
     let text = format!(
         "{} holds {} of {total} pending ({} %); the other {others} hold {} between them",
@@ -50,4 +53,21 @@ pub(super) fn judge(case: &Case) -> Verdict {
         .with("pending", total)
         .with("consumers", consumers.len() as i64)
         .into()
+}
+
+/// Deliveries within this many milliseconds count as one read.
+const ONE_READ_MS: i64 = 1_000;
+/// Share of what it holds, in percent, that must have come in one read. A reader that never acknowledges holds as much, but got it little
+/// by little.
+const ONE_READ_SHARE: usize = 40;
+
+/// Whether the consumer took what it holds in one large read. Entries that were delivered more than once came by a claim, or failed:
+/// they say nothing about how it reads. Without rows to look at, its count alone decides.
+fn took_at_once(case: &Case, hot: &ConsumerFacts) -> bool {
+    let rows: Vec<&PendingRow> = case.group.pel.of(Some(&hot.name)).collect();
+    let mut idle: Vec<i64> =
+        rows.iter().filter(|row| row.deliveries <= 1).filter_map(|row| row.idle_known_ms()).collect();
+    idle.sort_unstable();
+    let largest = (0..idle.len()).map(|from| idle[from..].partition_point(|ms| *ms <= idle[from] + ONE_READ_MS)).max();
+    rows.is_empty() || largest.unwrap_or(0) * 100 >= rows.len() * ONE_READ_SHARE
 }

@@ -12,8 +12,10 @@ mod group_churn;
 mod holder_gone;
 mod hot_consumer;
 mod ids_exhausted;
+mod leftovers;
 mod never_acked;
 mod no_consumers;
+mod no_reader;
 mod noack;
 mod payload_gone;
 mod poison;
@@ -30,6 +32,7 @@ mod verdicts;
 
 use super::{
     command::Argv,
+    model::ConsumerFacts,
     name::Name,
     store::{GroupState, Settings, Store, StreamState},
     time::{Mono, Now},
@@ -51,6 +54,10 @@ struct Case<'a> {
     settings: &'a Settings,
     /// Names of open connections, if they were asked for.
     client_names: Option<&'a BTreeSet<Name>>,
+    /// The server's clock, in milliseconds since 1970.
+    server_ms: i64,
+    /// Whether the server takes no writes of readers, so that nobody can read the group here.
+    is_replica: bool,
     /// Whether a consumer's `idle` counts from its last attempt (7.2+) and not from its last success.
     idle_is_attempt: bool,
     /// Checks that fired last time.
@@ -72,6 +79,8 @@ impl<'a> Case<'a> {
             now,
             settings: &store.settings,
             client_names: store.client_names.as_ref(),
+            server_ms: store.server_now_ms(now),
+            is_replica: store.server.role.as_deref() == Some("replica"),
             idle_is_attempt: group.consumers().iter().any(|consumer| consumer.inactive_ms.reason().is_none()),
             fired,
         }
@@ -117,6 +126,8 @@ struct Check {
 
 const CHECKS: &[Check] = &[
     Check { about: holder_gone::ABOUT, judge: holder_gone::judge },
+    Check { about: no_reader::ABOUT, judge: no_reader::judge },
+    Check { about: leftovers::ABOUT, judge: leftovers::judge },
     Check { about: never_acked::ABOUT, judge: never_acked::judge },
     Check { about: falling_behind::ABOUT, judge: falling_behind::judge },
     Check { about: redelivered::ABOUT, judge: redelivered::judge },
@@ -199,6 +210,15 @@ const POINTS: usize = 5;
 
 fn enough(group: &GroupState) -> bool {
     group.history.span_ms(WINDOW_MS) >= SPAN_MS && group.history.count(WINDOW_MS) >= POINTS
+}
+
+/// How many consumers got entries within the window. Up to 7.0 `idle` counts from the last success, from 7.2 on `inactive` does.
+fn at_work(case: &Case) -> i64 {
+    let got = |consumer: &&ConsumerFacts| {
+        let ago = consumer.inactive_ms.value().map_or(consumer.idle_ms, |ms| if ms < 0 { i64::MAX } else { ms });
+        idle_now(case.group, ago, case.now.mono) <= WINDOW_MS as i64
+    };
+    case.group.consumers().iter().filter(got).count() as i64
 }
 
 /// A consumer's idle time at `now`, in milliseconds.

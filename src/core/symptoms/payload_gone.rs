@@ -1,6 +1,7 @@
 //! Pending entries without payload, because it was trimmed or deleted: no consumer can ever handle them.
 
 use super::{About, Argv, Case, Level, Verdict, entries};
+use crate::core::model::PendingRow;
 
 pub(super) const ABOUT: About = About {
     id: "payload-gone",
@@ -10,6 +11,12 @@ pub(super) const ABOUT: About = About {
     remedy: "keep entries until they are acknowledged; a claim on 7.0+ removes such entries from the pending list",
 };
 
+/// Entries idle for less, in milliseconds, may be under way between XDEL and XACK.
+const AT_WORK_MS: i64 = 5_000;
+/// What fits when the entries may have been deleted: the largest deleted id is past them.
+const DELETED_CAUSE: &str = "somebody deleted them (XDEL) while they were pending, as readers do that delete in place of acknowledging, or another group's readers";
+const DELETED_REMEDY: &str = "acknowledge (XACK) before deleting, and delete only what every group has acknowledged; a claim on 7.0+ removes such entries from the pending list";
+
 pub(super) fn judge(case: &Case) -> Verdict {
     let group = case.group;
     let (gone, exact) = match group.payload_gone(case.stream) {
@@ -17,6 +24,17 @@ pub(super) fn judge(case: &Case) -> Verdict {
         None | Some((0, _)) => return Verdict::Ok,
         Some(found) => found,
     };
+    let rows: Vec<&PendingRow> =
+        group.pel.rows.iter().filter(|row| case.stream.has_entry(row.id) == Some(false)).collect();
+    // readers that delete first and acknowledge then leave such entries for a moment
+    let young = |row: &&PendingRow| row.idle_known_ms().is_some_and(|idle| idle < AT_WORK_MS);
+    if gone == rows.len() as i64 && rows.iter().all(young) && !case.fired(ABOUT) {
+        return Verdict::Ok;
+    }
+    let facts = case.stream.facts.value.as_ref();
+    let trimmed = |row: &&PendingRow| facts.is_some_and(|facts| facts.max_deleted.value().is_none_or(|id| row.id > id));
+    let deleted = !rows.is_empty() && !rows.iter().any(trimmed);
+    let (cause, remedy) = if deleted { (DELETED_CAUSE, DELETED_REMEDY) } else { (ABOUT.cause, ABOUT.remedy) };
     let fate = if gone == 1 {
         "has no payload any more: it can be acknowledged"
     } else {
@@ -29,6 +47,8 @@ pub(super) fn judge(case: &Case) -> Verdict {
             format!("{least}{} of {} pending {}, never handled", entries(gone), case.pending, fate),
             Argv::of(&[b"XPENDING", case.stream.key.bytes(), group.name().bytes(), b"-", b"+", b"10"]),
         )
+        .because(cause)
+        .advising(remedy)
         .with("payload_gone", gone)
         .with("pending", case.pending)
         .into()

@@ -1,7 +1,11 @@
 //! The same entries are delivered again and again: their handler fails each time before it acknowledges.
 
 use super::{About, Argv, Case, Level, Verdict, entries};
-use crate::core::model::{FATAL_DELIVERIES, PendingRow};
+use crate::core::{
+    id::EntryId,
+    model::{FATAL_DELIVERIES, PendingRow},
+    store::Redelivery,
+};
 
 /// An entry is named from this many deliveries on.
 const THRESHOLD: i64 = 5;
@@ -14,9 +18,14 @@ pub(super) const ABOUT: About = About {
     id: "poison",
     levels: &[Level::Warn, Level::Critical],
     says: "Entries were delivered five times or more, or given up for good (XNACK FATAL)",
-    cause: "their handler fails before XACK each time, and they are read or claimed again",
+    cause: "their handler fails before XACK, or they are read or claimed again while it is still at work; the count alone does not tell which",
     remedy: "look at the entry and the handler's log; claiming it for another consumer only moves the failure there",
 };
+
+/// What fits when it was seen that the same consumer gets them again.
+const OWN_CAUSE: &str = "their owner gets them again itself: it reads its own history, reclaims from itself, or renews a lease without JUSTID; that need not be a failure";
+const OWN_REMEDY: &str =
+    "see in its log whether it handles them; if it does, acknowledge what is handled, and renew leases with JUSTID";
 
 pub(super) fn judge(case: &Case) -> Verdict {
     let group = case.group;
@@ -58,20 +67,27 @@ pub(super) fn judge(case: &Case) -> Verdict {
         _ => String::new(),
     };
     let verb = if rows.len() == 1 { "was" } else { "were" };
+    let of = if case.pending > rows.len() as i64 { format!(" of {} pending", case.pending) } else { String::new() };
     let text = format!(
-        "{least}{} {verb} delivered {THRESHOLD} times or more: {}{more}{waiting}",
+        "{least}{}{of} {verb} delivered {THRESHOLD} times or more: {}{more}{waiting}",
         entries(rows.len() as i64),
         named.join(", ")
     );
     let fatal = rows.iter().filter(|row| row.deliveries == FATAL_DELIVERIES).count() as i64;
     let owner = rows[0].owner.clone().filter(|owner| rows.iter().all(|row| row.owner.as_ref() == Some(owner)));
     let id = rows[0].id.to_string();
+    let meant = |id: EntryId| rows.iter().any(|row| row.id == id);
+    let again: Vec<&Redelivery> = group.seen.redeliveries.iter().filter(|seen| meant(seen.id)).collect();
+    let own = !again.is_empty() && again.iter().all(|seen| seen.from == seen.to);
+    let (cause, remedy) = if own { (OWN_CAUSE, OWN_REMEDY) } else { (ABOUT.cause, ABOUT.remedy) };
     ABOUT
         .finding(
             if worst >= CRITICAL { Level::Critical } else { Level::Warn },
             text,
             Argv::of(&[b"XRANGE", case.stream.key.bytes(), id.as_bytes(), id.as_bytes()]),
         )
+        .because(cause)
+        .advising(remedy)
         .about(owner)
         .with("entries", rows.len() as i64)
         .with("max_deliveries", worst)

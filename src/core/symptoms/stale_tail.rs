@@ -38,15 +38,17 @@ pub(super) fn judge(case: &Case) -> Verdict {
     let again = front.iter().filter(|row| row.deliveries > 1 && row.deliveries < FATAL_DELIVERIES);
     let floor = if case.fired(ABOUT) { IN_FRONT / 2 } else { IN_FRONT };
     let freshest = front.iter().map(idle).max().unwrap_or(0);
+    // a sweep that keeps its cursor reaches the tail, too, only later: nearly as many deliveries there show it
+    let deliveries = again.clone().map(|row| row.deliveries).max().unwrap_or(0);
+    let reached = |row: &PendingRow| row.deliveries.saturating_mul(2) > deliveries;
     let stale: Vec<&PendingRow> =
-        tail.iter().filter(|row| idle(row) > limit.max(freshest.saturating_mul(TIMES))).collect();
+        tail.iter().filter(|row| idle(row) > limit.max(freshest.saturating_mul(TIMES)) && !reached(row)).collect();
     let in_front = again.clone().count();
     let Some(oldest) = stale.iter().max_by_key(|row| idle(row)).filter(|_| in_front >= floor) else {
         return Verdict::Ok;
     };
     let count = stale.len() as i64;
     let least = if group.pel.complete { "" } else { "at least " };
-    let deliveries = again.map(|row| row.deliveries).max().unwrap_or(0);
     let (lie, them) = if count == 1 { ("lies", "it") } else { ("lie", "them") };
     let text = format!(
         "{least}{}, idle for up to {}, {lie} in the pending list behind {in_front} that are delivered again all the time (up to {deliveries} times): a sweep that starts from the beginning each time never reaches {them}",

@@ -2,7 +2,7 @@
 //! that were never delivered to it.
 
 use super::{About, Argv, Case, Finding, Level, StreamCase, Verdict, entries};
-use crate::core::{id::EntryId, known::Known};
+use crate::core::{id::EntryId, known::Known, store::GroupState};
 
 pub(super) const ABOUT_UNREAD: About = About {
     id: "trimmed-unread",
@@ -21,6 +21,15 @@ pub(super) const ABOUT: About = About {
     remedy: "if replays must be complete, keep more, or trim only what every group has acknowledged",
 };
 
+/// What fits a stream whose readers delete each entry that they handled.
+const QUEUE_CAUSE: &str = "its readers delete each entry that they handled (XDEL)";
+const QUEUE_REMEDY: &str = "nothing; a replay is not meant to be possible";
+/// What fits when the unread entries were deleted, not trimmed.
+const DELETED_CAUSE: &str =
+    "somebody deletes entries one by one (XDEL), as another group's readers do, or an application that cancels them";
+const DELETED_REMEDY: &str =
+    "delete an entry only when every group has acknowledged it; what is gone must come from its source again";
+
 /// Of a stream: what was removed of everything added. Information only: most streams are meant to be trimmed.
 pub(super) fn judge(case: &StreamCase) -> Option<Finding> {
     let stream = case.stream;
@@ -30,18 +39,32 @@ pub(super) fn judge(case: &StreamCase) -> Option<Finding> {
     if removed <= 0 || stream.groups.is_empty() {
         return None;
     }
+    // an XADD 0-1 and its XDEL are a way to create a stream
+    if removed == 1 && facts.max_deleted == Known::Is(EntryId::new(0, 1)) {
+        return None;
+    }
     let start = facts.first.map_or("it is empty".to_owned(), |first| format!("a replay begins at {first}"));
-    let by_hand = match facts.max_deleted {
-        Known::Is(id) if id > EntryId::MIN => format!("; some were deleted by hand, up to {id}"),
-        _ => String::new(),
+    let deleted = facts.max_deleted.value().filter(|id| *id > EntryId::MIN);
+    let open = |group: &GroupState| group.lag.exact()?.checked_add(group.facts.pending.value()?);
+    let is_queue = deleted.is_some() && stream.groups.values().all(|group| open(group) == Some(facts.length));
+    let text = match deleted {
+        _ if is_queue => format!(
+            "{} is used as a queue: all {} in it are pending or wait, what was handled is deleted ({removed} of {added})",
+            stream.key,
+            entries(facts.length)
+        ),
+        Some(id) => format!(
+            "{removed} of {added} entries added are no longer in {}: {start}; some were deleted (XDEL), up to {id}",
+            stream.key
+        ),
+        None => format!("{removed} of {added} entries added are no longer in {}: {start}", stream.key),
     };
+    let (cause, remedy) = if is_queue { (QUEUE_CAUSE, QUEUE_REMEDY) } else { (ABOUT.cause, ABOUT.remedy) };
     Some(
         ABOUT
-            .finding(
-                Level::Info,
-                format!("{removed} of {added} entries added are no longer in {}: {start}{by_hand}", stream.key),
-                Argv::of(&[b"XINFO", b"STREAM", stream.key.bytes()]),
-            )
+            .finding(Level::Info, text, Argv::of(&[b"XINFO", b"STREAM", stream.key.bytes()]))
+            .because(cause)
+            .advising(remedy)
             .with("entries_added", added)
             .with("length", facts.length)
             .with("removed", removed),
@@ -55,16 +78,24 @@ pub(super) fn judge_unread(case: &Case) -> Verdict {
     let cursor = group.facts.cursor;
     let overtaken =
         facts.first.is_some_and(|first| cursor < first && cursor > EntryId::MIN && cursor.next() != Some(first));
-    let by_hand = facts.max_deleted.value().is_some_and(|id| id > cursor);
+    let emptied = facts.first.is_none() && cursor < facts.last_generated;
+    // the largest deleted id lies among what the group has not read
+    let by_xdel = facts.max_deleted.value().is_some_and(|id| id > cursor);
+    let all_by_xdel = emptied && facts.max_deleted == Known::Is(facts.last_generated)
+        || by_xdel && group.lost.is_some_and(|lost| lost.entries == 1);
+    let worst = if by_xdel { Level::Warn } else { Level::Critical };
     let span = facts.first.map_or(String::new(), |first| format!("entries between {cursor} and {first} "));
     let (level, text, lost) = match group.lost {
         Some(lost) if overtaken => {
-            let how = if by_hand { ", some of them deleted by hand" } else { "" };
-            let text = format!("{span}were removed before {} read them: {lost} lost{how}", group.name());
-            (if lost >= 100 { Level::Critical } else { Level::Warn }, text, Some(lost))
+            let how = if by_xdel { ", some of them deleted (XDEL)" } else { "" };
+            let text = format!("{span}were removed before {} read them: {} lost{how}", group.name(), lost.words());
+            (if lost.entries >= 100 { worst } else { Level::Warn }, text, Some(lost))
         }
         Some(lost) => {
-            (Level::Warn, format!("{} were removed before {} read them", entries(lost), group.name()), Some(lost))
+            let how = if all_by_xdel { " were deleted (XDEL)" } else { " were removed" };
+            let noun = if lost.entries == 1 { "entry" } else { "entries" };
+            let text = format!("{} {noun}{how} before {} read them", lost.words(), group.name());
+            (if emptied && lost.entries >= 100 { worst } else { Level::Warn }, text, Some(lost))
         }
         None if overtaken && possible(case) => {
             let text = format!(
@@ -76,10 +107,14 @@ pub(super) fn judge_unread(case: &Case) -> Verdict {
         None if stream.skewed => return Verdict::NotEnoughData,
         None => return Verdict::Ok,
     };
+    let (cause, remedy) =
+        if by_xdel { (DELETED_CAUSE, DELETED_REMEDY) } else { (ABOUT_UNREAD.cause, ABOUT_UNREAD.remedy) };
     ABOUT_UNREAD
         .finding(level, text, Argv::of(&[b"XINFO", b"GROUPS", stream.key.bytes()]))
+        .because(cause)
+        .advising(remedy)
         .with("length", facts.length)
-        .with_known("lost", lost)
+        .with_known("lost", lost.map(|lost| lost.entries))
         .with_known("entries_added", facts.entries_added.value())
         .with_known("entries_read", group.facts.entries_read.value())
         .into()

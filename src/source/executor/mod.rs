@@ -97,15 +97,15 @@ impl<'a> Executor<'a> {
         if let Some(why) = plan.refused() {
             return Outcome::refused(why.to_owned());
         }
+        if let Some(scripted) = plan.detail().scripted() {
+            return self.scripted(plan, scripted).await;
+        }
         match plan {
             Plan::Claim(plan) => self.claim(plan, stop, progress).await,
             Plan::Seek(plan) => self.seek(plan).await,
             Plan::Marked(plan) => self.marked(plan).await,
             Plan::GiveBack(plan) => self.give_back(plan).await,
-            Plan::DeleteConsumer(_) | Plan::DeleteGroup(_) => match plan.detail().scripted() {
-                Some(scripted) => self.scripted(plan, scripted).await,
-                None => Outcome::refused("this action has no script"),
-            },
+            Plan::DeleteConsumer(_) | Plan::DeleteGroup(_) => Outcome::refused("this action has no script"),
         }
     }
 
@@ -240,9 +240,8 @@ impl<'a> Executor<'a> {
                 let words: Vec<String> = parts.iter().map(|part| decode::text(part).unwrap_or_default()).collect();
                 scripted.answer(&words)
             }
-            // XGROUP DESTROY tells how many groups it destroyed
-            Value::Int(0) => Err("the group is gone".to_owned()),
-            _ => Ok(scripted.done()),
+            Value::Int(count) => scripted.done(*count),
+            _ => Err("the server's answer is not a number: what it did is not known".to_owned()),
         };
         answer.map_or_else(Outcome::refused, Outcome::Done)
     }

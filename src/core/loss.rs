@@ -1,0 +1,183 @@
+//! Entries that were removed from a stream before a group read them.
+
+use super::{
+    lag::Drift,
+    model::{GroupFacts, LagFamily, StreamFacts},
+};
+
+/// How sure the number is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossKind {
+    Exact,
+    /// More may be lost: only a part was seen to go, or what was seen is some time ago.
+    AtLeast,
+    /// The server's counters may be off.
+    AtMost,
+}
+
+impl LossKind {
+    /// The word in JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::AtLeast => "at_least",
+            Self::AtMost => "at_most",
+        }
+    }
+}
+
+/// Entries lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Loss {
+    pub entries: i64,
+    pub kind: LossKind,
+}
+
+impl Loss {
+    /// The number with its sign: `45`, `≥45`, `≤45`.
+    pub fn text(self) -> String {
+        let sign = match self.kind {
+            LossKind::Exact => "",
+            LossKind::AtLeast => "≥",
+            LossKind::AtMost => "≤",
+        };
+        format!("{sign}{}", self.entries)
+    }
+
+    /// The number with its bound in words.
+    pub fn words(self) -> String {
+        match self.kind {
+            LossKind::Exact => self.entries.to_string(),
+            LossKind::AtLeast => format!("at least {}", self.entries),
+            LossKind::AtMost => format!("at most {}", self.entries),
+        }
+    }
+
+    /// What is still proven after a sample that proves nothing new: the number was true once, and more may be gone since.
+    pub fn remembered(self) -> Option<Self> {
+        (self.kind != LossKind::AtMost).then_some(Self { kind: LossKind::AtLeast, ..self })
+    }
+
+    /// The better of what was known and what a new sample proves.
+    pub fn renewed(old: Option<Self>, new: Option<Self>) -> Option<Self> {
+        match (old.and_then(Self::remembered), new) {
+            (Some(old), Some(new)) if new.kind == LossKind::AtMost || new.entries < old.entries => Some(old),
+            (old, new) => new.or(old),
+        }
+    }
+
+    /// Adds entries that were seen to go between two samples.
+    pub fn grown(old: Option<Self>, more: i64) -> Option<Self> {
+        let known = old.and_then(Self::remembered).map_or(0, |old| old.entries);
+        (more > 0).then_some(Self { entries: known.saturating_add(more), kind: LossKind::AtLeast }).or(old)
+    }
+}
+
+/// What the counters prove: entries-added minus entries-read minus length, while everything retained is ahead of the cursor and something
+/// was there to read. A result of 0 or less proves nothing. On an emptied stream the counters of family A are corrected by the drift; while
+/// that is unknown, the result is a bound.
+pub fn by_counters(stream: &StreamFacts, group: &GroupFacts, family: LagFamily, drift: Drift) -> Option<Loss> {
+    let ahead = stream.first.map_or(group.cursor < stream.last_generated, |first| group.cursor < first);
+    if !ahead {
+        return None;
+    }
+    // numbers set by hand can be too far apart to subtract: they prove nothing
+    let lost = stream.entries_added.value()?.checked_sub(group.entries_read_known()?)?.checked_sub(stream.length)?;
+    let drifts = matches!(family, LagFamily::A | LagFamily::Unknown) && stream.first.is_none();
+    let (entries, kind) = match (drifts, drift) {
+        (true, Some(drift)) => (lost.checked_sub(drift)?, LossKind::Exact),
+        (true, None) => (lost, LossKind::AtMost),
+        (false, _) => (lost, LossKind::Exact),
+    };
+    (entries > 0).then_some(Loss { entries, kind })
+}
+
+/// How many entries that were known to wait have left the front of the stream: `waiting` are the ids seen past the old cursor.
+pub fn between(waiting: impl Iterator<Item = super::id::EntryId>, stream: &StreamFacts, group: &GroupFacts) -> i64 {
+    waiting.filter(|id| *id > group.cursor && stream.first.is_none_or(|first| *id < first)).count() as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::{id::EntryId, known::Known};
+
+    fn id(ms: u64) -> EntryId {
+        EntryId::new(ms, 0)
+    }
+
+    fn stream(first: Option<u64>, added: Known<i64>) -> StreamFacts {
+        StreamFacts {
+            length: if first.is_some() { 5 } else { 0 },
+            first: first.map(id),
+            last_generated: id(20),
+            entries_added: added,
+            ..StreamFacts::empty()
+        }
+    }
+
+    fn group(cursor: u64, read: Known<i64>) -> GroupFacts {
+        GroupFacts { cursor: id(cursor), entries_read: read, ..GroupFacts::fresh("g") }
+    }
+
+    #[test]
+    fn loss_is_told_only_where_the_counters_prove_it() {
+        let (is, none) = (Known::Is, Known::Undetermined);
+        let lost = |stream, group| by_counters(&stream, &group, LagFamily::C, None).map(|loss| loss.entries);
+        let table = [
+            ("two are missing", lost(stream(Some(8), is(12)), group(5, is(5))), Some(2)),
+            ("none is missing", lost(stream(Some(8), is(10)), group(5, is(5))), None),
+            ("counters that contradict each other", lost(stream(Some(8), is(9)), group(5, is(5))), None),
+            ("the cursor is at the first entry", lost(stream(Some(8), is(12)), group(8, is(5))), None),
+            ("the cursor is past it", lost(stream(Some(8), is(12)), group(9, is(5))), None),
+            ("an emptied stream", lost(stream(None, is(12)), group(5, is(5))), Some(7)),
+            ("an emptied stream that was read to its end", lost(stream(None, is(12)), group(20, is(5))), None),
+            ("a count that was forgotten", lost(stream(Some(8), is(12)), group(5, none)), None),
+            ("a server that does not count", lost(stream(Some(8), Known::Unsupported), group(5, is(5))), None),
+            ("numbers too far apart", lost(stream(Some(8), is(i64::MAX)), group(5, is(-1))), None),
+        ];
+        for (what, found, expected) in table {
+            assert_eq!(found, expected, "{what}");
+        }
+    }
+
+    #[test]
+    fn on_an_emptied_stream_the_drift_is_taken_off_or_the_number_is_a_bound() {
+        let (stream, group) = (stream(None, Known::Is(60)), group(5, Known::Is(15)));
+        let lost = |family, drift| by_counters(&stream, &group, family, drift);
+        let loss = |entries, kind| Some(Loss { entries, kind });
+        assert_eq!(lost(LagFamily::A, None), loss(45, LossKind::AtMost));
+        assert_eq!(lost(LagFamily::A, Some(5)), loss(40, LossKind::Exact));
+        assert_eq!(lost(LagFamily::A, Some(45)), None);
+        assert_eq!(lost(LagFamily::B, None), loss(45, LossKind::Exact));
+    }
+
+    #[test]
+    fn what_was_proven_stays_as_a_lower_bound() {
+        let exact = |entries| Some(Loss { entries, kind: LossKind::Exact });
+        let least = |entries| Some(Loss { entries, kind: LossKind::AtLeast });
+        let most = |entries| Some(Loss { entries, kind: LossKind::AtMost });
+        let table = [
+            (None, None, None),
+            (exact(2), None, least(2)),
+            (exact(2), exact(5), exact(5)),
+            (exact(5), exact(2), least(5)),
+            (exact(2), most(9), least(2)),
+            (None, most(9), most(9)),
+            (most(9), None, None),
+        ];
+        for (old, new, expected) in table {
+            assert_eq!(Loss::renewed(old, new), expected, "{old:?} {new:?}");
+        }
+        assert_eq!((Loss::grown(None, 0), Loss::grown(least(2), 3), Loss::grown(None, 4)), (None, least(5), least(4)));
+    }
+
+    #[test]
+    fn entries_seen_waiting_that_left_the_front_are_counted() {
+        let seen = || (1..=10).map(id);
+        let at = |cursor| group(cursor, Known::Unsupported);
+        assert_eq!(between(seen(), &stream(Some(8), Known::Unsupported), &at(3)), 4);
+        assert_eq!(between(seen(), &stream(None, Known::Unsupported), &at(3)), 7);
+        assert_eq!(between(seen(), &stream(Some(2), Known::Unsupported), &at(3)), 0);
+    }
+}
