@@ -1,6 +1,7 @@
 //! Entries that were removed from a stream before a group read them.
 
 use super::{
+    id::EntryId,
     lag::Drift,
     model::{GroupFacts, LagFamily, StreamFacts},
 };
@@ -92,15 +93,24 @@ pub fn by_counters(stream: &StreamFacts, group: &GroupFacts, family: LagFamily, 
     (entries > 0).then_some(Loss { entries, kind })
 }
 
-/// How many entries that were known to wait have left the front of the stream: `waiting` are the ids seen past the old cursor.
-pub fn between(waiting: impl Iterator<Item = super::id::EntryId>, stream: &StreamFacts, group: &GroupFacts) -> i64 {
-    waiting.filter(|id| *id > group.cursor && stream.first.is_none_or(|first| *id < first)).count() as i64
+/// How many entries are known to have left the stream unread between two samples of it: `waiting` are the ids seen in the older one. The
+/// newest entry added since counts, too, if it is gone already.
+pub fn between(
+    waiting: impl Iterator<Item = EntryId>,
+    before: &StreamFacts,
+    stream: &StreamFacts,
+    group: &GroupFacts,
+) -> i64 {
+    let seen = waiting.filter(|id| *id > group.cursor && stream.first.is_none_or(|first| *id < first)).count() as i64;
+    let newest = stream.last_generated;
+    let came_and_went = newest > before.last_generated && newest > group.cursor && stream.last != Some(newest);
+    seen.saturating_add(i64::from(came_and_went))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::{id::EntryId, known::Known};
+    use crate::core::known::Known;
 
     fn id(ms: u64) -> EntryId {
         EntryId::new(ms, 0)
@@ -176,8 +186,11 @@ mod tests {
     fn entries_seen_waiting_that_left_the_front_are_counted() {
         let seen = || (1..=10).map(id);
         let at = |cursor| group(cursor, Known::Unsupported);
-        assert_eq!(between(seen(), &stream(Some(8), Known::Unsupported), &at(3)), 4);
-        assert_eq!(between(seen(), &stream(None, Known::Unsupported), &at(3)), 7);
-        assert_eq!(between(seen(), &stream(Some(2), Known::Unsupported), &at(3)), 0);
+        let stream = |first| StreamFacts { last: Some(id(20)), ..stream(first, Known::Unsupported) };
+        let lost = |now: &StreamFacts, cursor| between(seen(), &stream(Some(1)), now, &at(cursor));
+        assert_eq!((lost(&stream(Some(8)), 3), lost(&stream(None), 3), lost(&stream(Some(2)), 3)), (4, 7, 0));
+        // one more came and went between the two samples
+        let newer = StreamFacts { last: None, last_generated: id(21), ..stream(None) };
+        assert_eq!((lost(&newer, 3), lost(&newer, 21)), (8, 0));
     }
 }

@@ -320,5 +320,9 @@ fn finding(finding: &Finding) -> Value {
         "check": finding.check.to_string(),
         "remedy": finding.remedy,
         "also": finding.also,
+        "about": {
+            "entries": finding.entries.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "consumer": finding.consumer.as_ref().map(name),
+        },
     })
 }

@@ -393,14 +393,15 @@ impl Fold<'_> {
     }
 }
 
-/// Entries that waited for the group at the last sample and have left the front of the stream unread since, as far as their ids were seen.
+/// Entries that left the stream unread since the last sample in which group and stream were of one moment, as far as that was seen.
 fn left_unread(stream: &StreamState, facts: &StreamFacts, new: &GroupFacts) -> i64 {
     let Some(old) = stream.groups.get(&new.name).filter(|group| !group.is_new) else { return 0 };
     // after a move back the entries behind the old cursor were read once
     if new.cursor < old.facts.cursor || stream.skewed {
         return 0;
     }
-    loss::between(stream.window.ids(), facts, new)
+    let Some((before, _)) = &old.seen_before else { return 0 };
+    loss::between(stream.window.ids(), before, facts, new)
 }
 
 fn update_window(

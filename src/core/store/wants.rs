@@ -280,7 +280,14 @@ impl Store {
     }
 
     fn full_pages(&self, group: &GroupState) -> Vec<PageRequest> {
-        let mut pages: Vec<PageRequest> = self.full_page(group).into_iter().collect();
+        // a list that fits into one page is read in each round, so that rows, consumers and stream are of one moment
+        let fits = !group.facts.pending.exceeds(self.settings.pel_limit.min(FULL_ROWS) as i64);
+        let again = || {
+            let asked = fits && group.pel.is_fetched() && group.pel_failure.is_none() && self.settings.pel_limit > 0;
+            (asked && group.facts.pending != Known::Is(0))
+                .then(|| page(EntryId::MIN, EntryId::MAX, self.settings.pel_limit.min(FULL_ROWS), None))
+        };
+        let mut pages: Vec<PageRequest> = self.full_page(group).or_else(again).into_iter().collect();
         if pages.first().is_some_and(|page| page.from == EntryId::MIN) {
             pages.extend(still_oldest(group));
         }

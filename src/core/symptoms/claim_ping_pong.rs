@@ -108,6 +108,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
         .finding(Level::Warn, text, check)
         .because(cause)
         .advising(remedy)
+        .of_entries(returned.keys().copied())
         .with("entries", count)
         .with("owner_changes", all().count() as i64)
         .with("returns", times as i64)

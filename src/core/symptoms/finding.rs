@@ -1,6 +1,6 @@
 //! The result of a check: a level, a sentence, the numbers behind it, a first command.
 
-use crate::core::{command::Argv, name::Name};
+use crate::core::{command::Argv, id::EntryId, name::Name};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
@@ -51,6 +51,7 @@ impl About {
             check,
             remedy: self.remedy,
             also: Vec::new(),
+            entries: Vec::new(),
         }
     }
 }
@@ -73,9 +74,20 @@ pub struct Finding {
     pub remedy: &'static str,
     /// Ids of other checks that fired for the same reason: this one explains them.
     pub also: Vec<&'static str>,
+    /// The entries meant, at most [`MOST_ENTRIES`], where it is about single entries.
+    pub entries: Vec<EntryId>,
 }
 
+/// Most entries that a finding names.
+const MOST_ENTRIES: usize = 100;
+
 impl Finding {
+    #[must_use]
+    pub fn of_entries(mut self, ids: impl IntoIterator<Item = EntryId>) -> Self {
+        self.entries = ids.into_iter().take(MOST_ENTRIES).collect();
+        self
+    }
+
     /// Names a cause that fits what was seen better than the usual one.
     #[must_use]
     pub fn because(mut self, cause: &'static str) -> Self {

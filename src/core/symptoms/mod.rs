@@ -2,6 +2,7 @@
 //! command to run, what can be done, and the row of docs/symptoms.md. To add a check: its file, a `mod` line, a row in the table below,
 //! and two scenarios, one that fires and one that only comes near (tests/offline/scenarios).
 
+mod causes;
 mod claim_ping_pong;
 mod consumer_churn;
 mod cursor_beyond_end;
@@ -194,7 +195,7 @@ fn judge(case: &Case) -> Judgement {
             Verdict::Found(found) => judgement.findings.extend(found),
         }
     }
-    judgement.findings.sort_by_key(|finding| std::cmp::Reverse(finding.level));
+    judgement.findings = causes::order(judgement.findings);
     judgement
 }
 

@@ -89,6 +89,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
         .because(cause)
         .advising(remedy)
         .about(owner)
+        .of_entries(rows.iter().map(|row| row.id))
         .with("entries", rows.len() as i64)
         .with("max_deliveries", worst)
         .with("fatal", fatal)

@@ -86,6 +86,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
         .because(cause)
         .advising(remedy)
         .about(own)
+        .of_entries(times.keys().copied())
         .with("entries", times.len() as i64)
         .with("redeliveries", recent.len() as i64)
         .with("owner_changes", moved)

@@ -97,11 +97,10 @@ pub(super) fn judge_unread(case: &Case) -> Verdict {
             let text = format!("{} {noun}{how} before {} read them", lost.words(), group.name());
             (if emptied && lost.entries >= 100 { worst } else { Level::Warn }, text, Some(lost))
         }
-        None if overtaken && possible(case) => {
-            let text = format!(
-                "the cursor is older than the first entry: {span}may have been removed before {} read them",
-                group.name()
-            );
+        None if (overtaken || emptied) && possible(case) => {
+            let what = if emptied { "the stream is empty and" } else { "the cursor is older than the first entry:" };
+            let span = if emptied { "entries past the cursor " } else { span.as_str() };
+            let text = format!("{what} {span}may have been removed before {} read them", group.name());
             (Level::Info, text, None)
         }
         None if stream.skewed => return Verdict::NotEnoughData,
