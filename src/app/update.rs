@@ -91,6 +91,7 @@ pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
     // a stream just found, or a group just opened, must not wait a whole interval for its first numbers; walking through the overview
     // asks for nothing by itself
     let incomplete = app.watch.store.is_searching()
+        || app.watch.store.has_unread_holders()
         || app.watch.store.streams.values().any(|stream| stream.state == RowState::Loading);
     let opened = refocused && (before.2 != app.place || matches!(app.place, Place::Group { .. }));
     if opened || (sampled && incomplete) {

@@ -111,6 +111,11 @@ fn still_states<'a>(server: &'a TestServer, found: &FoundServer) -> Vec<State<'a
     kept.ack(1, 1000);
     let full = new("ids-exhausted", 1);
     full.run("XADD K 18446744073709551615-18446744073709551615 f v");
+    // the reader came before what waits; ids are times here
+    let left = new("no-reader", 0);
+    left.run("XADD K * f v");
+    left.read("c", 1);
+    left.run("XADD K * f v");
     let fed = State { server, key: [b"prefix:", &key("split-key")[..]].concat() };
     fed.run("XADD K 1-1 f v");
     vec![
@@ -128,6 +133,7 @@ fn still_states<'a>(server: &'a TestServer, found: &FoundServer) -> Vec<State<'a
         groups,
         kept,
         full,
+        left,
         fed,
         new("split-key", 0),
         new("no-consumers", 5),
@@ -150,7 +156,14 @@ fn moving_states(server: &TestServer) -> Vec<Moving<'_>> {
     race.read("c", 150);
     race.ack(51, 200);
     race.run("XCLAIM K G c 0 50-1 IDLE 20000 JUSTID");
+    let behind = new("leftovers", 100);
+    behind.read("c", 5);
+    (1..=5).for_each(|n| drop(behind.run(&format!("XCLAIM K G c 0 {n}-1 IDLE 90000000 JUSTID"))));
     vec![
+        (behind, |state, t| {
+            state.read("c", 1);
+            state.ack(6 + t, 6 + t);
+        }),
         (new("never-acked", 100), |state, _| state.read("c", 5)),
         (new("falling-behind", 100), |state, t| {
             state.add(101 + 20 * t, 120 + 20 * t);

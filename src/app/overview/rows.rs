@@ -55,6 +55,11 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// Whether the group was not read so far, so that nothing found means nothing.
+    pub fn is_unread(&self) -> bool {
+        self.group.is_some_and(|group| self.stream.is_ok() && !group.has_been_read())
+    }
+
     fn lag_rank(&self) -> i64 {
         self.group.map_or(-2, |group| match group.lag.kind {
             LagKind::Unknown | LagKind::Unsupported => 1,

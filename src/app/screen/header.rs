@@ -12,7 +12,7 @@ use crate::{
 pub fn view(app: &App, now: Now, clock: &str) -> Bar {
     let store = &app.shown().store;
     let mut left: Vec<(u8, Line)> = vec![(1, vec![bold("pelwatch", Tone::Accent)])];
-    left.push((0, severity(app)));
+    left.push((0, severity(app, now)));
     left.push((1, vec![if app.session.may_act { bold("ACTIONS", Tone::Warn) } else { span("RO", Tone::Dim) }]));
     let server = &store.server;
     if !server.flavor.is_empty() {
@@ -41,7 +41,11 @@ pub fn view(app: &App, now: Now, clock: &str) -> Bar {
     Bar { left, right: right(app, now, clock) }
 }
 
-fn severity(app: &App) -> Line {
+/// The verdict over everything. It is never better than what is known now: while nobody answers it is neither quiet nor the old one.
+fn severity(app: &App, now: Now) -> Line {
+    if is_unanswered(app, now) {
+        return vec![bold("? not known", Tone::Critical)];
+    }
     let rows = app.every_row();
     let (mut critical, mut warn) = (0, 0);
     for level in app.ranked(&rows).levels.iter().flatten() {
@@ -59,11 +63,29 @@ fn severity(app: &App) -> Line {
         let gap = if line.is_empty() { "" } else { "  " };
         line.push(bold(format!("{gap}! {warn} warn"), Tone::Warn));
     }
-    // "quiet" needs a group that was judged
-    if line.is_empty() && rows.iter().any(|row| row.group.is_some()) {
+    let groups = rows.iter().filter(|row| row.group.is_some()).count();
+    let unread = rows.iter().filter(|row| row.is_unread()).count();
+    // "quiet" needs groups that were judged, all of them
+    if unread > 0 {
+        let gap = if line.is_empty() { "" } else { "  " };
+        line.push(span(format!("{gap}… read {} of {groups} groups", groups - unread), Tone::Dim));
+    } else if line.is_empty() && groups > 0 {
         line.push(span("✓ quiet", Tone::Dim));
     }
     line
+}
+
+/// Whether nobody answers: the link is down, or the server hangs; since when stands at the right. A screen that stands still on purpose
+/// keeps its verdict.
+fn is_unanswered(app: &App, now: Now) -> bool {
+    let last = app.watch.store.sampled.map(|at| at.mono);
+    let hangs = last.is_some_and(|last| now.mono.since(last) > silence_ms(app));
+    app.frozen.is_none() && (matches!(app.link, LinkState::Down { .. }) || hangs)
+}
+
+/// Without a sample for longer than this, in milliseconds, a server hangs.
+fn silence_ms(app: &App) -> u64 {
+    app.kept_interval_ms * 2 + 1000
 }
 
 fn right(app: &App, now: Now, clock: &str) -> Vec<(u8, Line)> {
@@ -89,7 +111,7 @@ fn right(app: &App, now: Now, clock: &str) -> Vec<(u8, Line)> {
             let silent = app.watch.store.sampled.map_or(0, |at| now.mono.since(at.mono));
             let (kept, wanted) = (age(app.kept_interval_ms as i64), age(app.interval_ms as i64));
             // a hanging server is not down yet, but not live either
-            if silent > app.kept_interval_ms * 2 + 1000 {
+            if silent > silence_ms(app) {
                 right.push((0, vec![bold(format!("○ last answer {} ago", age(silent as i64)), Tone::Warn)]));
             } else if app.frozen.is_some() {
                 right.push((1, vec![span(format!("collecting every {kept}"), Tone::Dim)]));

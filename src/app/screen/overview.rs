@@ -70,10 +70,12 @@ pub fn view(app: &App, now: Now) -> OverviewView {
     if oldest_ms > 0 {
         title.push(span(format!(", numbers up to {} old", age(oldest_ms)), Tone::Dim));
     }
+    let unread = rows.iter().filter(|row| row.is_unread()).count();
     let mut number: Line =
         app.shown().store.part_note().map(|part| bold(format!("{part}, "), Tone::Warn)).into_iter().collect();
     number.extend(match (groups, troubled) {
         (0, 0) => Line::new(),
+        (n, 0) if unread > 0 => vec![span(format!("{} of {n} groups read so far", n - unread), Tone::Dim)],
         (1, 0) => vec![span("1 group, quiet", Tone::Dim)],
         (n, 0) => vec![span(format!("{n} groups, all quiet"), Tone::Dim)],
         (_, 1) => vec![bold(format!("1 of {} needs a look", rows.len()), Tone::Warn)],
@@ -133,6 +135,7 @@ fn table_row(app: &App, row: &Row, now: Now) -> TableRow {
     let mark = match (row.level().filter(|level| *level > Level::Info), row.group, &row.stream.groups_fault) {
         (None, None, Some(_)) => span("?", Tone::Warn),
         (None, None, None) => Span::default(),
+        (None, Some(_), _) if row.is_unread() => span("…", Tone::Dim),
         (level, ..) => level_mark(level),
     };
     let name = |text: String| span(text, Tone::Plain);
@@ -278,6 +281,6 @@ fn details(app: &App, row: &Row) -> (Line, Vec<SymptomItem>, String) {
     (
         title,
         findings.map(|finding| symptoms::item(finding, false)).collect(),
-        symptoms::note(judgement, fault_words(row.stream, group).as_deref()),
+        symptoms::note(judgement, fault_words(row.stream, group).as_deref(), group.has_been_read()),
     )
 }

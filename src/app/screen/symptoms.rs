@@ -42,9 +42,9 @@ pub fn item(finding: &Finding, selected: bool) -> SymptomItem {
 
 /// Which checks are quiet, and which cannot tell: for lack of data, or because the server refuses a command. Quiet checks are neither
 /// named nor counted: there are many, and they need no action.
-pub fn note(judgement: &Judgement, refused: Option<&str>) -> String {
+pub fn note(judgement: &Judgement, refused: Option<&str>, read: bool) -> String {
     let mut parts = Vec::new();
-    if !judgement.quiet.is_empty() {
+    if !judgement.quiet.is_empty() && read {
         let alone = judgement.findings.is_empty() && judgement.waiting.is_empty();
         parts.push(if alone { "✓ all checks quiet" } else { "✓ all other checks quiet" }.to_owned());
     }
@@ -66,5 +66,5 @@ pub fn view(seen: &JudgedGroup, selected: Option<usize>) -> SymptomsView {
         (Some(level), n) => vec![bold(format!("{n} findings"), level_tone(level))],
         (None, n) => vec![span(n.to_string(), Tone::Info)],
     };
-    SymptomsView { number, items, note: note(judgement, fault_words(stream, group).as_deref()) }
+    SymptomsView { number, items, note: note(judgement, fault_words(stream, group).as_deref(), group.has_been_read()) }
 }

@@ -113,6 +113,16 @@ impl GroupState {
         idle_ms.saturating_add(i64::try_from(passed).unwrap_or(i64::MAX))
     }
 
+    /// Whether everything was read once that the checks of one sample look at, or cannot be read: before that, nothing found means nothing.
+    pub fn has_been_read(&self) -> bool {
+        let listed = self.consumers.value.is_some()
+            || self.consumers.failure.is_some()
+            || self.summary.value.is_some()
+            || self.facts.consumers == Known::Is(0);
+        let held = self.pel.is_fetched() || self.pel_failure.is_some() || self.facts.pending == Known::Is(0);
+        listed && held
+    }
+
     pub fn name(&self) -> &Name {
         &self.facts.name
     }

@@ -243,6 +243,18 @@ impl Store {
         Some(last.saturating_sub(cursor).max(0))
     }
 
+    /// Whether groups with pending entries were not read so far: the first verdict must not wait several intervals for them.
+    pub fn has_unread_holders(&self) -> bool {
+        !self.is_sliced()
+            && self.groups().any(|(stream, group)| {
+                stream.is_ok()
+                    && group.fault.is_none()
+                    && self.wants_group(group.name())
+                    && group.facts.pending.exceeds(0)
+                    && !group.has_been_read()
+            })
+    }
+
     fn wants_group(&self, name: &Name) -> bool {
         self.settings.groups.is_empty() || self.settings.groups.contains(name)
     }

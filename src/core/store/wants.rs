@@ -9,7 +9,10 @@ use crate::core::{
     sample::{Fault, GroupRequest, PageRequest, RangeRequest, Request, ScanRequest, StreamRequest},
     time::Mono,
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+};
 
 /// How much to fetch for the groups in focus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -212,22 +215,28 @@ impl Store {
             Focus::All => true,
             Focus::None => false,
         };
-        let mut all: Vec<(Option<Mono>, &Name, &Name)> = self
+        // groups that were not read so far come first, among them those with pending entries, then those that lag
+        let urgency = |group: &GroupState| {
+            let unread = !group.has_been_read();
+            Reverse((unread, unread && group.facts.pending.exceeds(0), unread && group.lag.exact() != Some(0)))
+        };
+        let mut all: Vec<(_, Option<Mono>, &Name, &Name)> = self
             .streams
             .values()
             // a stream that this tick does not ask about must not keep others waiting
             .filter(|stream| stream.is_ok() && asked(stream))
             .flat_map(|stream| stream.groups.values().map(move |group| (stream, group)))
             .filter(|(stream, group)| group.fault.is_none() && !focused(&stream.key, group.name()))
-            .map(|(stream, group)| (group.looked, &stream.key, group.name()))
+            .map(|(stream, group)| (urgency(group), group.looked, &stream.key, group.name()))
             .collect();
-        let most = (self.groups().count() / GLANCE_TICKS).clamp(GLANCES.0, GLANCES.1);
+        let unread = all.iter().filter(|(Reverse((unread, ..)), ..)| *unread).count();
+        let most = (self.groups().count() / GLANCE_TICKS).max(unread).clamp(GLANCES.0, GLANCES.1);
         if all.len() > most {
             all.select_nth_unstable(most);
             all.truncate(most);
         }
         let mut glances: BTreeMap<Name, Vec<Name>> = BTreeMap::new();
-        for (_, key, name) in all {
+        for (_, _, key, name) in all {
             glances.entry(key.clone()).or_default().push(name.clone());
         }
         glances

@@ -103,6 +103,10 @@ fn every_group_in_the_background_has_its_turn() {
         }
         let mut store = store();
         fake.tick(&mut store, &Focus::None);
+        // the first verdict waits for all of them
+        fake.tick(&mut store, &Focus::None);
+        assert_eq!(fake.asked.last().unwrap().streams[0].groups.len() as u64, groups + 1);
+        assert!(store.groups().all(|(_, group)| group.has_been_read()) && !store.has_unread_holders());
         let mut seen: BTreeSet<Name> = BTreeSet::new();
         for _ in 0..=groups.div_ceil(8) {
             fake.tick(&mut store, &Focus::None);
@@ -115,6 +119,22 @@ fn every_group_in_the_background_has_its_turn() {
         let missed: Vec<&String> = all.iter().filter(|name| !seen.contains(&Name::from(name.as_str()))).collect();
         assert!(missed.is_empty(), "{groups} groups, never looked into: {missed:?}");
     }
+}
+
+#[test]
+fn of_many_groups_those_with_pending_entries_are_read_first() {
+    let mut fake = Fake::with(10, 0);
+    for group in 0..200 {
+        fake.group(&format!("g{group:03}")).cursor = id(10);
+    }
+    fake.read("zz-holds", "c", 2);
+    let mut store = store();
+    fake.tick(&mut store, &Focus::None);
+    assert!(store.has_unread_holders());
+    fake.tick(&mut store, &Focus::None);
+    let asked = &fake.asked.last().unwrap().streams[0].groups;
+    assert!(asked.len() <= 50 && asked.iter().any(|group| group.name == Name::from("zz-holds")), "{asked:?}");
+    assert!(!store.has_unread_holders());
 }
 
 #[test]

@@ -27,7 +27,8 @@ pub(super) fn judge(case: &Case) -> Verdict {
     let rows: Vec<&PendingRow> =
         group.pel.rows.iter().filter(|row| case.stream.has_entry(row.id) == Some(false)).collect();
     // readers that delete first and acknowledge then leave such entries for a moment
-    let young = |row: &&PendingRow| row.idle_known_ms().is_some_and(|idle| idle < AT_WORK_MS);
+    let idle = |row: &PendingRow| Some(group.aged_ms(row.idle_known_ms()?, group.pel.at, case.now.mono));
+    let young = |row: &&PendingRow| idle(row).is_some_and(|idle| idle < AT_WORK_MS);
     if gone == rows.len() as i64 && rows.iter().all(young) && !case.fired(ABOUT) {
         return Verdict::Ok;
     }
