@@ -37,3 +37,5 @@ mod resize;
 mod scale;
 /// Starting the program and waiting for its screen.
 mod session;
+/// No green that was not earned.
+mod verdict;
