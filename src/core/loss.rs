@@ -75,22 +75,26 @@ impl Loss {
 }
 
 /// What the counters prove: entries-added minus entries-read minus length, while everything retained is ahead of the cursor and something
-/// was there to read. A result of 0 or less proves nothing. On an emptied stream the counters of family A are corrected by the drift; while
-/// that is unknown, the result is a bound.
-pub fn by_counters(stream: &StreamFacts, group: &GroupFacts, family: LagFamily, drift: Drift) -> Option<Loss> {
+/// was there to read. A result of 0 or less proves nothing. Of an emptied stream the counters of family A give only a bound, unless they are
+/// known not to be off. `lost_before` says that a loss was proven earlier: then the bound also holds once the cursor is at the end.
+pub fn by_counters(
+    stream: &StreamFacts,
+    group: &GroupFacts,
+    family: LagFamily,
+    drift: Drift,
+    lost_before: bool,
+) -> Option<Loss> {
+    let emptied = stream.first.is_none();
     let ahead = stream.first.map_or(group.cursor < stream.last_generated, |first| group.cursor < first);
-    if !ahead {
+    if !(ahead || emptied && lost_before) {
         return None;
     }
     // numbers set by hand can be too far apart to subtract: they prove nothing
     let lost = stream.entries_added.value()?.checked_sub(group.entries_read_known()?)?.checked_sub(stream.length)?;
-    let drifts = matches!(family, LagFamily::A | LagFamily::Unknown) && stream.first.is_none();
-    let (entries, kind) = match (drifts, drift) {
-        (true, Some(drift)) => (lost.checked_sub(drift)?, LossKind::Exact),
-        (true, None) => (lost, LossKind::AtMost),
-        (false, _) => (lost, LossKind::Exact),
-    };
-    (entries > 0).then_some(Loss { entries, kind })
+    // a drift that was measured on an emptied stream is itself what was lost
+    let drifts = matches!(family, LagFamily::A | LagFamily::Unknown) && emptied && drift != Some(0);
+    let kind = if drifts { LossKind::AtMost } else { LossKind::Exact };
+    (lost > 0).then_some(Loss { entries: lost, kind })
 }
 
 /// How many entries are known to have left the stream unread between two samples of it: `waiting` are the ids seen in the older one. The
@@ -133,7 +137,7 @@ mod tests {
     #[test]
     fn loss_is_told_only_where_the_counters_prove_it() {
         let (is, none) = (Known::Is, Known::Undetermined);
-        let lost = |stream, group| by_counters(&stream, &group, LagFamily::C, None).map(|loss| loss.entries);
+        let lost = |stream, group| by_counters(&stream, &group, LagFamily::C, None, false).map(|loss| loss.entries);
         let table = [
             ("two are missing", lost(stream(Some(8), is(12)), group(5, is(5))), Some(2)),
             ("none is missing", lost(stream(Some(8), is(10)), group(5, is(5))), None),
@@ -152,14 +156,26 @@ mod tests {
     }
 
     #[test]
-    fn on_an_emptied_stream_the_drift_is_taken_off_or_the_number_is_a_bound() {
+    fn of_an_emptied_stream_drifting_counters_give_a_bound() {
         let (stream, group) = (stream(None, Known::Is(60)), group(5, Known::Is(15)));
-        let lost = |family, drift| by_counters(&stream, &group, family, drift);
-        let loss = |entries, kind| Some(Loss { entries, kind });
-        assert_eq!(lost(LagFamily::A, None), loss(45, LossKind::AtMost));
-        assert_eq!(lost(LagFamily::A, Some(5)), loss(40, LossKind::Exact));
-        assert_eq!(lost(LagFamily::A, Some(45)), None);
-        assert_eq!(lost(LagFamily::B, None), loss(45, LossKind::Exact));
+        let lost = |family, drift| by_counters(&stream, &group, family, drift, false);
+        let loss = |kind| Some(Loss { entries: 45, kind });
+        for (family, drift, kind) in [
+            (LagFamily::A, None, LossKind::AtMost),
+            (LagFamily::A, Some(45), LossKind::AtMost),
+            (LagFamily::A, Some(0), LossKind::Exact),
+            (LagFamily::B, None, LossKind::Exact),
+            (LagFamily::C, None, LossKind::Exact),
+        ] {
+            assert_eq!(lost(family, drift), loss(kind), "{family:?} {drift:?}");
+        }
+    }
+
+    #[test]
+    fn a_bound_stays_when_the_group_has_read_to_the_end_of_an_emptied_stream() {
+        let (stream, group) = (stream(None, Known::Is(60)), group(20, Known::Is(15)));
+        let lost = |before| by_counters(&stream, &group, LagFamily::A, None, before).map(|loss| loss.entries);
+        assert_eq!((lost(false), lost(true)), (None, Some(45)));
     }
 
     #[test]

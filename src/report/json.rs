@@ -319,6 +319,8 @@ fn finding(finding: &Finding) -> Value {
         "cause": finding.cause,
         "check": finding.check.to_string(),
         "remedy": finding.remedy,
+        "since": finding.since_ms.map(rfc3339),
+        "since_is": "seen",
         "also": finding.also,
         "about": {
             "entries": finding.entries.iter().map(ToString::to_string).collect::<Vec<_>>(),

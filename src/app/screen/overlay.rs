@@ -22,7 +22,7 @@ pub fn view(app: &App, now: Now) -> Option<OverlayView> {
         Overlay::Help => ("Keys here".to_owned(), help(app)),
         Overlay::Events => ("Events".to_owned(), events(app)),
         Overlay::Entry { key, id, payload } => (format!("{key} {id}"), entry(app, *id, key, payload.as_ref(), now)),
-        Overlay::Finding => ("Finding".to_owned(), finding(app)),
+        Overlay::Finding => ("Finding".to_owned(), finding(app, now)),
         Overlay::Dialog(open) => return Some(super::dialog::view(app, open)),
     };
     Some(boxed(app, title, &lines, app.scroll))
@@ -80,13 +80,14 @@ fn events(app: &App) -> Vec<Line> {
     lines
 }
 
-fn finding(app: &App) -> Vec<Line> {
+fn finding(app: &App, now: Now) -> Vec<Line> {
     let Some(finding) = finding_at(app) else { return vec![vec![span("It is gone.", Tone::Dim)]] };
     let field = |name: &str, text: String| vec![span(format!("{name:<14}"), Tone::Dim), span(text, Tone::Plain)];
     let mut lines = vec![
         vec![bold(format!("{} ({})", finding.id, finding.level.word()), level_tone(finding.level))],
         vec![span(&finding.text, Tone::Plain)],
         Vec::new(),
+        field("seen for", finding.since_ms.map_or("-".to_owned(), |since| age(now.wall_ms.saturating_sub(since)))),
         field("likely cause", finding.cause.to_owned()),
         field("what to do", finding.remedy.to_owned()),
         vec![
@@ -96,6 +97,9 @@ fn finding(app: &App) -> Vec<Line> {
         ],
         Vec::new(),
     ];
+    if !finding.also.is_empty() {
+        lines.insert(3, field("it explains", finding.also.join(", ")));
+    }
     lines.extend(finding.evidence.iter().map(|(name, value)| {
         let text = if name.ends_with("_ms") { format!("{value}  ({})", age(*value)) } else { value.to_string() };
         vec![span(format!("{name:<28}"), Tone::Dim), span(text, Tone::Plain)]

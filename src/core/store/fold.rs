@@ -324,7 +324,7 @@ impl Fold<'_> {
             group.waiting_since = waits.then(|| group.waiting_since.filter(|_| !moved).unwrap_or(at));
         }
         if !skewed {
-            let proven = loss::by_counters(facts, &new, self.store.server.lag_family(), drift);
+            let proven = loss::by_counters(facts, &new, self.store.server.lag_family(), drift, group.lost.is_some());
             let counted = facts.entries_added.value().is_some() && new.entries_read_known().is_some();
             group.lost = if counted { Loss::renewed(group.lost, proven) } else { Loss::grown(group.lost, left_unread) };
             group.seen_before = Some((facts.clone(), new.clone()));

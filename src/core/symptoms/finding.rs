@@ -52,6 +52,7 @@ impl About {
             remedy: self.remedy,
             also: Vec::new(),
             entries: Vec::new(),
+            since_ms: None,
         }
     }
 }
@@ -76,6 +77,8 @@ pub struct Finding {
     pub also: Vec<&'static str>,
     /// The entries meant, at most [`MOST_ENTRIES`], where it is about single entries.
     pub entries: Vec<EntryId>,
+    /// When it was first seen, in Unix milliseconds; `None` before the verdict over its group was made.
+    pub since_ms: Option<i64>,
 }
 
 /// Most entries that a finding names.

@@ -26,6 +26,7 @@ mod retention;
 mod retention_race;
 mod split_key;
 mod stale_tail;
+mod standing;
 mod tail_held;
 mod trimmed;
 mod unowned;
@@ -195,7 +196,6 @@ fn judge(case: &Case) -> Judgement {
             Verdict::Found(found) => judgement.findings.extend(found),
         }
     }
-    judgement.findings = causes::order(judgement.findings);
     judgement
 }
 

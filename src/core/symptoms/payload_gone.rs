@@ -26,10 +26,11 @@ pub(super) fn judge(case: &Case) -> Verdict {
     };
     let rows: Vec<&PendingRow> =
         group.pel.rows.iter().filter(|row| case.stream.has_entry(row.id) == Some(false)).collect();
-    // readers that delete first and acknowledge then leave such entries for a moment
+    // readers that delete first and acknowledge then leave such entries for a moment; another sample shows whether they stay
     let idle = |row: &PendingRow| Some(group.aged_ms(row.idle_known_ms()?, group.pel.at, case.now.mono));
     let young = |row: &&PendingRow| idle(row).is_some_and(|idle| idle < AT_WORK_MS);
-    if gone == rows.len() as i64 && rows.iter().all(young) && !case.fired(ABOUT) {
+    let watched = group.history.points().len() > 1;
+    if watched && gone == rows.len() as i64 && rows.iter().all(young) && !case.fired(ABOUT) {
         return Verdict::Ok;
     }
     let facts = case.stream.facts.value.as_ref();

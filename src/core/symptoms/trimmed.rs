@@ -80,7 +80,8 @@ pub(super) fn judge_unread(case: &Case) -> Verdict {
         facts.first.is_some_and(|first| cursor < first && cursor > EntryId::MIN && cursor.next() != Some(first));
     let emptied = facts.first.is_none() && cursor < facts.last_generated;
     // the largest deleted id lies among what the group has not read
-    let by_xdel = facts.max_deleted.value().is_some_and(|id| id > cursor);
+    let last_by_xdel = facts.first.is_none() && facts.max_deleted == Known::Is(facts.last_generated);
+    let by_xdel = last_by_xdel || facts.max_deleted.value().is_some_and(|id| id > cursor);
     let all_by_xdel = emptied && facts.max_deleted == Known::Is(facts.last_generated)
         || by_xdel && group.lost.is_some_and(|lost| lost.entries == 1);
     let worst = if by_xdel { Level::Warn } else { Level::Critical };

@@ -1,6 +1,8 @@
 //! What the checks said about every stream and group when each was last judged.
 
-use super::{Case, Finding, Judgement, Level, STREAM_CHECKS, StreamCase, judge, split_key};
+use super::{
+    Case, Finding, Judgement, Level, STREAM_CHECKS, StreamCase, causes, judge, split_key, standing::Standings,
+};
 use crate::core::{
     name::Name,
     store::Store,
@@ -23,6 +25,7 @@ pub struct Verdicts {
 struct StreamVerdict {
     /// What was found of the stream as a whole, worst first.
     findings: Vec<Finding>,
+    standings: Standings,
     groups: BTreeMap<Name, GroupVerdict>,
 }
 
@@ -31,6 +34,7 @@ struct GroupVerdict {
     /// Since when the group is watched under this name: a group that was created again is judged from the start.
     began: Mono,
     judgement: Judgement,
+    standings: Standings,
     /// Checks that fired last time: they stay down to a lower number.
     firing: BTreeSet<&'static str>,
 }
@@ -69,7 +73,10 @@ impl Verdicts {
                     *last = GroupVerdict { began: group.began, ..GroupVerdict::default() };
                 }
                 let case = Case::new(store, stream, group, &last.firing, now);
-                last.judgement = judge(&case);
+                let mut judgement = judge(&case);
+                last.standings.follow(&mut judgement.findings, now);
+                judgement.findings = causes::order(judgement.findings);
+                last.judgement = judgement;
                 last.firing = last.judgement.findings.iter().map(|finding| finding.id).collect();
             }
         }
@@ -80,7 +87,9 @@ impl Verdicts {
             let fired: BTreeSet<&str> = verdict.findings.iter().map(|finding| finding.id).collect();
             let case = StreamCase { stream, fired: &fired, now, server_ms, halves: &halves };
             let checks = STREAM_CHECKS.iter().filter(|check| store.settings.names(check.about.id));
-            verdict.findings = checks.filter_map(|check| (check.judge)(&case)).collect();
+            let mut findings: Vec<Finding> = checks.filter_map(|check| (check.judge)(&case)).collect();
+            verdict.standings.follow(&mut findings, now);
+            verdict.findings = findings;
         }
         self.judged = store.ticks;
     }
