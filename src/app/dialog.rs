@@ -1,7 +1,7 @@
 //! The dialog of an action: what is asked for, the plan it gives, the typed confirmation, and what became of it. The focus begins on
 //! Cancel, so that a key typed ahead does nothing; only a plan that is shown, not refused and confirmed by typing can be sent.
 
-use super::{App, Overlay, effect::Effect, group_screen::picked_consumer, key::Key};
+use super::{App, effect::Effect, key::Key};
 use crate::core::{
     action::{
         Ask, Plan,
@@ -148,7 +148,7 @@ fn template(app: &App, action: Action, key: Name, group: Name) -> Option<Ask> {
         Action::HandOver => Ask::Marked(MarkedAsk { key, group, ids: ids(), what: What::MoveTo(Name::default()) }),
         Action::Acknowledge => Ask::Marked(MarkedAsk { key, group, ids: ids(), what: What::Acknowledge }),
         Action::DeleteConsumer => {
-            Ask::DeleteConsumer(DeleteConsumerAsk { key, group, consumer: picked_consumer(app)? })
+            Ask::DeleteConsumer(DeleteConsumerAsk { key, group, consumer: app.picked_consumer()? })
         }
         Action::DeleteGroup => Ask::DeleteGroup(DeleteGroupAsk { key, group, in_use: false }),
     })
@@ -206,7 +206,7 @@ fn open(app: &mut App, asked: Ask, now: Now, effects: &mut Vec<Effect>) {
         stage: Stage::Asking,
     };
     ask(&mut dialog, effects);
-    super::overlay::show(app, Overlay::Dialog(Box::new(dialog)));
+    app.show_dialog(dialog);
 }
 
 /// Asks for the plan of what the fields say now; an older plan is never shown for newer fields.
@@ -223,7 +223,7 @@ fn ask(dialog: &mut Dialog, effects: &mut Vec<Effect>) {
 
 /// A key while the dialog is open.
 pub fn press(app: &mut App, key: Key, now: Now, effects: &mut Vec<Effect>) {
-    let Some(Overlay::Dialog(mut dialog)) = app.overlay.take() else { return };
+    let Some(mut dialog) = app.take_dialog() else { return };
     let keep = match dialog.stage {
         Stage::Asking => asking(app, &mut dialog, key, effects),
         Stage::Running(..) => {
@@ -235,7 +235,7 @@ pub fn press(app: &mut App, key: Key, now: Now, effects: &mut Vec<Effect>) {
         Stage::Ended(..) => ended(app, &mut dialog, key, now, effects),
     };
     if keep && app.overlay.is_none() {
-        app.overlay = Some(Overlay::Dialog(dialog));
+        app.put_back(dialog);
     }
 }
 

@@ -321,7 +321,7 @@ fn nothing_marked(app: &App) -> Option<&'static str> {
 }
 
 fn no_consumer_picked(app: &App) -> Option<&'static str> {
-    let picked = app.group_screen.pane == Pane::Consumers && super::group_screen::picked_consumer(app).is_some();
+    let picked = app.group_screen.pane == Pane::Consumers && app.picked_consumer().is_some();
     (!picked).then_some("pick a consumer first")
 }
 

@@ -15,6 +15,7 @@ pub mod update;
 use crate::core::{
     name::Name,
     store::{Focus, Settings},
+    symptoms::Finding,
     time::{Mono, Now},
     watch::{JudgedGroup, Watch},
 };
@@ -40,6 +41,11 @@ pub enum Place {
         /// Its name.
         group: Name,
     },
+}
+
+/// The index `step` rows further on, among that many.
+fn moved(index: usize, step: isize, len: usize) -> usize {
+    index.saturating_add_signed(step).min(len.saturating_sub(1))
 }
 
 /// The connection as the header shows it.
@@ -181,6 +187,44 @@ impl App {
         match &mut self.overlay {
             Some(Overlay::Dialog(dialog)) if dialog.id == id => Some(dialog),
             _ => None,
+        }
+    }
+
+    /// The dialog to work on; [`Self::put_back`] shows it again.
+    fn take_dialog(&mut self) -> Option<Box<Dialog>> {
+        match self.overlay.take() {
+            Some(Overlay::Dialog(dialog)) => Some(dialog),
+            other => {
+                self.overlay = other;
+                None
+            }
+        }
+    }
+
+    fn put_back(&mut self, dialog: Box<Dialog>) {
+        self.overlay = Some(Overlay::Dialog(dialog));
+    }
+
+    /// Lays something over the screen, in place of what lay there.
+    fn show(&mut self, overlay: Overlay) {
+        self.overlay = Some(overlay);
+        self.scroll = 0;
+    }
+
+    fn show_dialog(&mut self, dialog: Dialog) {
+        self.show(Overlay::Dialog(Box::new(dialog)));
+    }
+
+    /// The finding picked on the group screen. The group's findings come before the stream's.
+    pub fn picked_finding(&self) -> Option<&Finding> {
+        self.group()?.findings().nth(self.group_screen.finding)
+    }
+
+    /// The consumer that the row picked in the tree stands for.
+    pub fn picked_consumer(&self) -> Option<Name> {
+        match self.group_screen.tree_row.as_ref()? {
+            TreeRow::Consumer(name) => name.clone(),
+            TreeRow::Entry(_) => None,
         }
     }
 

@@ -1,6 +1,6 @@
 //! What lies over the screen and takes all keys: one thing at a time.
 
-use super::{App, dialog::Dialog, group_screen::entry_command, keymap::Action};
+use super::{App, dialog::Dialog, keymap::Action};
 use crate::core::{command::Argv, id::EntryId, name::Name, sample::EntryPayload};
 
 /// What lies over the screen.
@@ -27,18 +27,12 @@ pub enum Overlay {
 /// The furthest that an overlay scrolls before its length is known.
 const MOST_SCROLL: usize = 10_000;
 
-/// Lays something over the screen, in place of what lay there.
-pub fn show(app: &mut App, overlay: Overlay) {
-    app.overlay = Some(overlay);
-    app.scroll = 0;
-}
-
 /// The key that opened it also closes it.
 pub fn toggle(app: &mut App, overlay: Overlay) {
     if app.overlay.as_ref() == Some(&overlay) {
         app.overlay = None;
     } else {
-        show(app, overlay);
+        app.show(overlay);
     }
 }
 
@@ -73,7 +67,7 @@ impl Overlay {
     /// The command that shows the same.
     pub fn command(&self) -> Option<Argv> {
         match self {
-            Self::Entry { key, id, .. } => Some(entry_command(key, *id)),
+            Self::Entry { key, id, .. } => Some(Argv::entry(key, *id)),
             _ => None,
         }
     }

@@ -134,7 +134,11 @@ fn act(app: &mut App, action: Action, now: Now, effects: &mut Vec<Effect>) {
         Action::Quit => effects.push(Effect::Quit { printing: false }),
         _ if app.overlay.is_some() => overlay::act(app, action),
         _ => match app.place {
-            Place::Overview => overview::act(app, action, now),
+            Place::Overview => {
+                if let Some(group) = overview::act(app, action, now) {
+                    group_screen::enter(app, group);
+                }
+            }
             Place::Group { .. } => group_screen::act(app, action, now, effects),
         },
     }
@@ -147,11 +151,6 @@ fn change_interval(app: &mut App, step: isize, now: Now) {
     let next = if step > 0 && !at_step { index } else { index.saturating_add_signed(step).min(INTERVALS_MS.len() - 1) };
     app.interval_ms = INTERVALS_MS[next];
     app.notify(format!("one poll every {}", crate::core::time::age(app.interval_ms as i64)), now, NOTICE_MS);
-}
-
-/// The index `step` rows further on, among that many.
-pub fn moved(index: usize, step: isize, len: usize) -> usize {
-    index.saturating_add_signed(step).min(len.saturating_sub(1))
 }
 
 fn copy(app: &mut App, text: Option<String>, now: Now, effects: &mut Vec<Effect>) {

@@ -1,6 +1,6 @@
 //! A command as a list of words, and as one line for a shell.
 
-use super::name::Name;
+use super::{id::EntryId, name::Name};
 use std::fmt;
 
 /// The words of one command as they go to the server: bytes, not text.
@@ -8,6 +8,12 @@ use std::fmt;
 pub struct Argv(Vec<Name>);
 
 impl Argv {
+    /// The command that shows one entry.
+    pub fn entry(key: &Name, id: EntryId) -> Self {
+        let id = id.to_string();
+        Self::of(&[b"XRANGE", key.bytes(), id.as_bytes(), id.as_bytes()])
+    }
+
     pub fn of(words: &[&[u8]]) -> Self {
         Self(words.iter().map(|word| Name::new(word.to_vec())).collect())
     }

@@ -2,14 +2,7 @@
 
 mod tree;
 
-use super::{
-    App, Place, RowId,
-    effect::Effect,
-    keymap::Action,
-    overlay::{self, Overlay},
-    overview,
-    update::moved,
-};
+use super::{App, Place, RowId, effect::Effect, keymap::Action, moved, overlay::Overlay, overview};
 use crate::core::{command::Argv, id::EntryId, name::Name, time::Now, watch::JudgedGroup};
 use std::collections::BTreeSet;
 
@@ -142,7 +135,7 @@ pub fn name(app: &App) -> Option<String> {
             Some(TreeRow::Entry(id)) => id.to_string(),
             _ => group.shown(),
         }),
-        Pane::Symptoms => super::screen::finding_at(app).map(|finding| finding.text.clone()),
+        Pane::Symptoms => app.picked_finding().map(|finding| finding.text.clone()),
     }
 }
 
@@ -150,29 +143,15 @@ pub fn name(app: &App) -> Option<String> {
 pub fn command(app: &App) -> Option<Argv> {
     let Place::Group { key, group } = &app.place else { return None };
     match app.group_screen.pane {
-        Pane::Strip => Some(entry_command(key, picked_entry(app)?)),
+        Pane::Strip => Some(Argv::entry(key, picked_entry(app)?)),
         Pane::Consumers => Some(match &app.group_screen.tree_row {
             Some(TreeRow::Consumer(Some(name))) => {
                 Argv::of(&[b"XPENDING", key.bytes(), group.bytes(), b"-", b"+", b"10", name.bytes()])
             }
-            Some(TreeRow::Entry(id)) => entry_command(key, *id),
+            Some(TreeRow::Entry(id)) => Argv::entry(key, *id),
             _ => Argv::of(&[b"XINFO", b"CONSUMERS", key.bytes(), group.bytes()]),
         }),
-        Pane::Symptoms => Some(super::screen::finding_at(app)?.check.clone()),
-    }
-}
-
-/// The command that shows an entry.
-pub fn entry_command(key: &Name, id: EntryId) -> Argv {
-    let id = id.to_string();
-    Argv::of(&[b"XRANGE", key.bytes(), id.as_bytes(), id.as_bytes()])
-}
-
-/// The consumer that the row in the tree stands for.
-pub fn picked_consumer(app: &App) -> Option<Name> {
-    match app.group_screen.tree_row.as_ref()? {
-        TreeRow::Consumer(name) => name.clone(),
-        TreeRow::Entry(_) => None,
+        Pane::Symptoms => Some(app.picked_finding()?.check.clone()),
     }
 }
 
@@ -277,7 +256,7 @@ fn open(app: &mut App, effects: &mut Vec<Effect>) {
         }
         Pane::Symptoms => {
             if app.group().is_some_and(|seen| seen.findings().next().is_some()) {
-                overlay::show(app, Overlay::Finding);
+                app.show(Overlay::Finding);
             }
         }
     }
@@ -287,5 +266,5 @@ fn show_entry(app: &mut App, id: EntryId, effects: &mut Vec<Effect>) {
     let Place::Group { key, .. } = &app.place else { return };
     let key = key.clone();
     effects.push(Effect::FetchEntry { key: key.clone(), id });
-    overlay::show(app, Overlay::Entry { key, id, payload: None });
+    app.show(Overlay::Entry { key, id, payload: None });
 }

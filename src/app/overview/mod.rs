@@ -3,7 +3,7 @@
 mod ranking;
 mod rows;
 
-use super::{App, group_screen, key::Key, keymap::Action, update::moved};
+use super::{App, key::Key, keymap::Action, moved};
 use crate::core::{command::Argv, name::Name, time::Now};
 
 pub use rows::Row;
@@ -75,10 +75,10 @@ pub struct Overview {
     ranked: ranking::Ranked,
 }
 
-/// A key of the overview.
-pub fn act(app: &mut App, action: Action, now: Now) {
+/// A key of the overview; returns the group to open, if it opens one.
+pub fn act(app: &mut App, action: Action, now: Now) -> Option<RowId> {
     match action {
-        Action::Open => open(app, now),
+        Action::Open => return open(app, now),
         Action::Back => app.overview.filter.clear(),
         Action::Filter => app.overview.typing = true,
         Action::Sort => {
@@ -92,6 +92,7 @@ pub fn act(app: &mut App, action: Action, now: Now) {
             }
         }
     }
+    None
 }
 
 /// Keys while the filter is typed; false for those that mean something else.
@@ -145,10 +146,11 @@ fn walk(app: &mut App, step: isize) {
     app.overview.chosen = true;
 }
 
-fn open(app: &mut App, now: Now) {
-    match app.overview.selected.clone() {
-        Some(row) if row.group.is_some() => group_screen::enter(app, row),
-        Some(_) => app.notify("there is no group to open in this row", now, super::NOTICE_MS),
-        None => {}
+fn open(app: &mut App, now: Now) -> Option<RowId> {
+    let row = app.overview.selected.clone()?;
+    if row.group.is_none() {
+        app.notify("there is no group to open in this row", now, super::NOTICE_MS);
+        return None;
     }
+    Some(row)
 }

@@ -21,7 +21,7 @@ pub use overview::OverviewView;
 pub use symptoms::{SymptomItem, SymptomsView};
 
 use super::{App, LinkState, Place};
-use crate::core::{symptoms::Finding, time::Now};
+use crate::core::time::Now;
 
 /// What a piece of text means. The theme turns it into a style.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -149,11 +149,6 @@ impl Screen {
 /// How far the box over the screen can be scrolled.
 pub fn most_scroll(app: &App, now: Now) -> usize {
     overlay::view(app, app.shown_at(now)).map_or(0, |view| view.most_scroll())
-}
-
-/// The picked finding on the group screen. The group's findings come before the stream's.
-pub fn finding_at(app: &App) -> Option<&Finding> {
-    app.group()?.findings().nth(app.group_screen.finding)
 }
 
 /// The tone of a pending entry, by its idle time.

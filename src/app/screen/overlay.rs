@@ -1,8 +1,6 @@
 //! The boxes over the screen: help, events, an entry, a finding.
 
-use super::{
-    Line, OverlayView, Tone, bold, boxed::boxed, consumers::deliveries, finding_at, heat, span, words::level_tone,
-};
+use super::{Line, OverlayView, Tone, bold, boxed::boxed, consumers::deliveries, heat, span, words::level_tone};
 use crate::{
     app::{App, Overlay, group_screen::aged, keymap::BINDINGS},
     core::{
@@ -81,7 +79,7 @@ fn events(app: &App) -> Vec<Line> {
 }
 
 fn finding(app: &App, now: Now) -> Vec<Line> {
-    let Some(finding) = finding_at(app) else { return vec![vec![span("It is gone.", Tone::Dim)]] };
+    let Some(finding) = app.picked_finding() else { return vec![vec![span("It is gone.", Tone::Dim)]] };
     let field = |name: &str, text: String| vec![span(format!("{name:<14}"), Tone::Dim), span(text, Tone::Plain)];
     let mut lines = vec![
         vec![bold(format!("{} ({})", finding.id, finding.level.word()), level_tone(finding.level))],
