@@ -75,7 +75,7 @@ pub struct Finding {
     pub remedy: &'static str,
     /// Ids of other checks that fired for the same reason: this one explains them.
     pub also: Vec<&'static str>,
-    /// The entries meant, at most [`MOST_ENTRIES`], where it is about single entries.
+    /// The entries meant, at most a hundred, where it is about single entries.
     pub entries: Vec<EntryId>,
     /// When it was first seen, in Unix milliseconds; `None` before the verdict over its group was made.
     pub since_ms: Option<i64>,
