@@ -18,6 +18,8 @@ pub(super) const ABOUT: About = About {
 
 /// With more holders than this, one finding speaks for all of them.
 const NAMED: usize = 10;
+/// A poll may notice this much later, in milliseconds, that an entry left.
+const NOTICED_MS: i64 = 10_000;
 /// It is critical from this many times the threshold on.
 const CRITICAL_TIMES: i64 = 10;
 
@@ -65,7 +67,9 @@ pub(super) fn judge(case: &Case) -> Verdict {
     }
     let found = gone.iter().map(|(consumer, idle, oldest)| {
         let seen = if case.idle_is_attempt { "not seen" } else { "got nothing" };
-        let since = Mono(case.now.mono.0.saturating_sub(WINDOW_MS));
+        // what left before it was last seen it may have acknowledged itself, and a poll notices late
+        let alone_ms = u64::try_from(idle.saturating_sub(NOTICED_MS)).unwrap_or(0).min(WINDOW_MS);
+        let since = Mono(case.now.mono.0.saturating_sub(alone_ms));
         // only while its entries do not get fewer
         let get_fewer = group.seen.lost_some_since(&consumer.name, since);
         let rest = match others {
