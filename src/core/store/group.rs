@@ -113,14 +113,10 @@ impl GroupState {
         idle_ms.saturating_add(i64::try_from(passed).unwrap_or(i64::MAX))
     }
 
-    /// Whether everything was read once that the checks of one sample look at, or cannot be read: before that, nothing found means nothing.
+    /// Whether what the checks of one sample look at was asked for once in this run, or there is nothing to ask for: before that, nothing
+    /// found means nothing.
     pub fn has_been_read(&self) -> bool {
-        let listed = self.consumers.value.is_some()
-            || self.consumers.failure.is_some()
-            || self.summary.value.is_some()
-            || self.facts.consumers == Known::Is(0);
-        let held = self.pel.is_fetched() || self.pel_failure.is_some() || self.facts.pending == Known::Is(0);
-        listed && held
+        self.looked.is_some() || (self.facts.consumers == Known::Is(0) && self.facts.pending == Known::Is(0))
     }
 
     pub fn name(&self) -> &Name {

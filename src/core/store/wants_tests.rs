@@ -121,6 +121,25 @@ fn every_group_in_the_background_has_its_turn() {
     }
 }
 
+/// The pending list of a group in the background is known no more as soon as its length changes: that is not "never read".
+#[test]
+fn a_busy_group_in_the_background_stays_read() {
+    let mut fake = Fake::with(0, 0);
+    for group in 0..30 {
+        fake.group(&format!("g{group:02}")).cursor = id(0);
+    }
+    let mut store = store();
+    for tick in 0..20 {
+        fake.add(30);
+        for group in 0..30 {
+            fake.read(&format!("g{group:02}"), "c", 1 + tick % 3);
+        }
+        fake.tick(&mut store, &Focus::None);
+        let asked = fake.asked.last().unwrap().streams[0].groups.len();
+        assert!(tick < 3 || !store.has_unread_holders() && asked <= 8, "tick {tick}: {asked} asked");
+    }
+}
+
 #[test]
 fn of_many_groups_those_with_pending_entries_are_read_first() {
     let mut fake = Fake::with(10, 0);

@@ -83,7 +83,11 @@ pub(super) fn judge(case: &Case) -> Verdict {
             EARLY_REMEDY,
         ),
         (Some(idle), Some(slow)) => (
-            format!("; idle for at least {} before each claim, while handling takes {} at most", age(idle), age(slow)),
+            format!(
+                "; idle for at least {} before each claim, while handling hardly ever takes more than {}",
+                age(idle),
+                age(slow)
+            ),
             RETRY_CAUSE,
             RETRY_REMEDY,
         ),

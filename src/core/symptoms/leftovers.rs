@@ -4,6 +4,7 @@
 use super::{About, Argv, Case, Finding, Level, Verdict, entries, idle_now};
 use crate::core::{
     model::{ConsumerFacts, FATAL_DELIVERIES, PendingRow},
+    store::LEAST_GONE_MS,
     time::{age, age_words},
 };
 
@@ -65,8 +66,10 @@ pub(super) fn judge(case: &Case) -> Verdict {
         return Verdict::Ok;
     }
     let Some(consumers) = &group.consumers.value else { return Verdict::NotEnoughData };
-    // rows and consumers of different moments prove nothing about each other
-    if !group.pel.is_fetched() || group.pel.is_stale() || group.consumers.at != group.pel.at {
+    // rows and consumers of different moments prove nothing about each other, nor do old ones about now
+    let unread = group.pel.rows.is_empty() && !group.pel.is_fetched();
+    let age_ms = i64::try_from(group.consumers.age_ms(case.now.mono)).unwrap_or(i64::MAX);
+    if unread || group.consumers.at != group.pel.at || age_ms > case.gone_after_ms().max(LEAST_GONE_MS) {
         return Verdict::NotEnoughData;
     }
     let limits = Limits::of(case);

@@ -82,8 +82,6 @@ pub(super) fn judge_unread(case: &Case) -> Verdict {
     // the largest deleted id lies among what the group has not read
     let last_by_xdel = facts.first.is_none() && facts.max_deleted == Known::Is(facts.last_generated);
     let by_xdel = last_by_xdel || facts.max_deleted.value().is_some_and(|id| id > cursor);
-    let all_by_xdel = emptied && facts.max_deleted == Known::Is(facts.last_generated)
-        || by_xdel && group.lost.is_some_and(|lost| lost.entries == 1);
     let worst = if by_xdel { Level::Warn } else { Level::Critical };
     let span = facts.first.map_or(String::new(), |first| format!("entries between {cursor} and {first} "));
     let (level, text, lost) = match group.lost {
@@ -93,9 +91,9 @@ pub(super) fn judge_unread(case: &Case) -> Verdict {
             (if lost.entries >= 100 { worst } else { Level::Warn }, text, Some(lost))
         }
         Some(lost) => {
-            let how = if all_by_xdel { " were deleted (XDEL)" } else { " were removed" };
-            let noun = if lost.entries == 1 { "entry" } else { "entries" };
-            let text = format!("{} {noun}{how} before {} read them", lost.words(), group.name());
+            let (what, them) = if lost.entries == 1 { ("entry was", "it") } else { ("entries were", "them") };
+            let how = if by_xdel { ", at least in part by XDEL" } else { "" };
+            let text = format!("{} {what} removed before {} read {them}{how}", lost.words(), group.name());
             (if emptied && lost.entries >= 100 { worst } else { Level::Warn }, text, Some(lost))
         }
         None if (overtaken || emptied) && possible(case) => {
