@@ -256,7 +256,7 @@ impl Fold<'_> {
             self.lose_group(stream, &name);
         }
         if let Some(facts) = stream.facts.value.clone() {
-            let left: Vec<i64> = groups.iter().map(|new| left_unread(stream, &facts, new)).collect();
+            let left: Vec<Option<i64>> = groups.iter().map(|new| left_unread(stream, &facts, new)).collect();
             update_window(stream, &facts, &groups, ranges);
             for (new, left_unread) in groups.into_iter().zip(left) {
                 self.group(stream, &facts, new, left_unread);
@@ -286,7 +286,7 @@ impl Fold<'_> {
     /// Folds a group. There are three cases. Stream and group were read at one moment: both can be compared. They were read one after the
     /// other (`skewed`): what compares them is not measured now. Only the group was read (`stale`, which is also skewed): the lag stays
     /// valid while the cursor stands still.
-    fn group(&mut self, stream: &mut StreamState, facts: &StreamFacts, new: GroupFacts, left_unread: i64) {
+    fn group(&mut self, stream: &mut StreamState, facts: &StreamFacts, new: GroupFacts, left_unread: Option<i64>) {
         let (at, skewed) = (self.at, stream.skewed);
         let before = stream.groups.get(&new.name).filter(|group| !group.is_new);
         let (before, drift) = (before.map(|group| group.facts.clone()), before.and_then(|group| group.drift));
@@ -324,9 +324,13 @@ impl Fold<'_> {
             group.waiting_since = waits.then(|| group.waiting_since.filter(|_| !moved).unwrap_or(at));
         }
         if !skewed {
-            let proven = loss::by_counters(facts, &new, self.store.server.lag_family(), drift, group.lost.is_some());
-            let counted = facts.entries_added.value().is_some() && new.entries_read_known().is_some();
-            group.lost = if counted { Loss::renewed(group.lost, proven) } else { Loss::grown(group.lost, left_unread) };
+            let family = self.store.server.lag_family();
+            group.lost = if let Some(left) = left_unread {
+                Loss::grown(group.lost, left)
+            } else {
+                let proven = loss::by_counters(facts, &new, family, drift, group.lost.is_some());
+                Loss::renewed(group.lost, proven)
+            };
             group.seen_before = Some((facts.clone(), new.clone()));
         }
         group.take(new, (!stale).then_some(facts), at);
@@ -346,7 +350,7 @@ impl Fold<'_> {
             );
             self.tell("cursor-went-back", stream, Some(&new.name), text);
             if let Some(group) = stream.groups.get_mut(&new.name) {
-                group.seen.rewound_to = Some(new.cursor);
+                group.seen.rewound = Some((new.cursor, old.cursor));
             }
             return;
         }
@@ -393,15 +397,17 @@ impl Fold<'_> {
     }
 }
 
-/// Entries that left the stream unread since the last sample in which group and stream were of one moment, as far as that was seen.
-fn left_unread(stream: &StreamState, facts: &StreamFacts, new: &GroupFacts) -> i64 {
-    let Some(old) = stream.groups.get(&new.name).filter(|group| !group.is_new) else { return 0 };
-    // after a move back the entries behind the old cursor were read once
-    if new.cursor < old.facts.cursor || stream.skewed {
-        return 0;
+/// Entries that left the stream unread since the last sample in which group and stream were of one moment, as far as that was seen; `None`
+/// where the server's counters tell.
+fn left_unread(stream: &StreamState, facts: &StreamFacts, new: &GroupFacts) -> Option<i64> {
+    if facts.entries_added.value().is_some() && new.entries_read_known().is_some() {
+        return None;
     }
-    let Some((before, _)) = &old.seen_before else { return 0 };
-    loss::between(stream.window.ids(), before, facts, new)
+    let before = stream.groups.get(&new.name).filter(|group| !group.is_new).and_then(|old| {
+        // after a move back the entries behind the old cursor were read once
+        old.seen_before.as_ref().filter(|_| new.cursor >= old.facts.cursor && !stream.skewed)
+    });
+    Some(before.map_or(0, |(before, _)| loss::between(stream.window.ids(), before, facts, new)))
 }
 
 fn update_window(

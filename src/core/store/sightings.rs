@@ -57,8 +57,8 @@ pub struct Sightings {
     pub dropped: BTreeSet<EntryId>,
     /// Cursor jumps: the jumped entries lie after the first id, up to and including the second.
     pub skips: Vec<(EntryId, EntryId)>,
-    /// Where the cursor was moved back to; `None` if it never was.
-    pub rewound_to: Option<EntryId>,
+    /// Where the cursor was last moved back to, and from where: entries between are delivered once more, counted from 1.
+    pub rewound: Option<(EntryId, EntryId)>,
     /// Entries that left recently: when a consumer vanishes, it takes its entries along.
     left: VecDeque<Departure>,
     /// Owner and idle time of the entries that left at this sample, until we know whether the owner is active.
@@ -73,8 +73,8 @@ impl Sightings {
                 // a re-read after a rewind resets the count to 1 but changes the owner (docs/server-facts.md 5.2)
                 Some(new) if new.owner != old.owner || new.deliveries > old.deliveries => {
                     let mut seen = redelivery(old, new, at);
-                    // a read after the cursor went back counts from 1 again
-                    seen.is_delivery |= self.rewound_to.is_some_and(|to| new.id > to) && new.deliveries == 1;
+                    let between = |(to, from): (EntryId, EntryId)| new.id > to && new.id <= from;
+                    seen.is_delivery |= new.deliveries == 1 && self.rewound.is_some_and(between);
                     push_bounded(&mut self.redeliveries, seen, REDELIVERIES);
                 }
                 None if now.is_known(old.id) => {

@@ -292,15 +292,19 @@ impl Store {
         // a list that fits into one page is read in each round, so that rows, consumers and stream are of one moment
         let fits = !group.facts.pending.exceeds(self.settings.pel_limit.min(FULL_ROWS) as i64);
         let again = || {
-            let asked = fits && group.pel.is_fetched() && group.pel_failure.is_none() && self.settings.pel_limit > 0;
-            (asked && group.facts.pending != Known::Is(0))
-                .then(|| page(EntryId::MIN, EntryId::MAX, self.settings.pel_limit.min(FULL_ROWS), None))
+            let wanted = group.facts.pending != Known::Is(0) && self.settings.pel_limit > 0;
+            (fits && wanted && group.pel.is_fetched() && group.pel_failure.is_none()).then(|| self.first_page())
         };
         let mut pages: Vec<PageRequest> = self.full_page(group).or_else(again).into_iter().collect();
         if pages.first().is_some_and(|page| page.from == EntryId::MIN) {
             pages.extend(still_oldest(group));
         }
         pages
+    }
+
+    /// The page that a full reading begins with.
+    fn first_page(&self) -> PageRequest {
+        page(EntryId::MIN, EntryId::MAX, self.settings.pel_limit.min(FULL_ROWS), None)
     }
 
     /// The next page of a full reading; `None` when it is done.
@@ -311,7 +315,7 @@ impl Store {
         let limit = self.settings.pel_limit;
         if group.pel.at < self.reading_since || !group.pel.is_fetched() {
             let refused = group.pel_failure.is_some();
-            return (!refused).then(|| page(EntryId::MIN, EntryId::MAX, limit.min(FULL_ROWS), None));
+            return (!refused).then(|| self.first_page());
         }
         let have = group.pel.rows.len();
         if group.pel.complete || have >= limit || group.pel_failure.is_some() {

@@ -49,7 +49,11 @@ pub(super) fn judge(case: &Case) -> Verdict {
     // one burst that is being read: the lag is small again, or no longer grows
     let recent = known.iter().rev().find(|point| last.at.since(point.at) >= RATE_WINDOW_MS);
     let drains = recent.is_some_and(|recent| last.lag <= recent.lag);
-    if last.lag.is_some_and(|lag| lag < FLOOR) || drains && !case.fired(ABOUT) || nobody_reads(case, &known) {
+    if last.lag.is_some_and(|lag| lag < FLOOR) || drains && !case.fired(ABOUT) {
+        return Verdict::Ok;
+    }
+    let still = known.iter().all(|point| point.cursor == group.facts.cursor);
+    if still && nobody_is_there(case) {
         return Verdict::Ok;
     }
     let rates = group.rates();
@@ -87,13 +91,12 @@ pub(super) fn judge(case: &Case) -> Verdict {
         .into()
 }
 
-/// Whether nothing is delivered and no consumer is there who could be busy: such a group is not too slow, nobody reads it.
-fn nobody_reads(case: &Case, known: &[Point]) -> bool {
+/// Whether no consumer is there who could be busy: a group that delivers nothing is then not too slow, nobody reads it.
+fn nobody_is_there(case: &Case) -> bool {
     let group = case.group;
-    let still = known.iter().all(|point| point.cursor == group.facts.cursor);
     let limit = case.gone_after_ms();
     let there = |idle_ms: i64| idle_now(group, idle_ms, case.now.mono) <= limit;
-    still && group.consumers.value.is_some() && !group.consumers().iter().any(|consumer| there(consumer.idle_ms))
+    group.consumers.value.is_some() && !group.consumers().iter().any(|consumer| there(consumer.idle_ms))
 }
 
 /// Whether the lag goes up and down by more than it grew: then the group reads in batches and does not fall behind.
@@ -119,7 +122,7 @@ fn proven(case: &Case) -> Option<Finding> {
     let less = |new: Option<i64>, old: Option<i64>| new?.checked_sub(old?);
     let apart = less(last.bounds.0, first.bounds.1);
     let stood = less(last.length, first.length).filter(|_| still);
-    let growth = apart.max(stood).filter(|growth| *growth > FLOOR && !(still && nobody_reads(case, &[])))?;
+    let growth = apart.max(stood).filter(|growth| *growth > FLOOR && !(still && nobody_is_there(case)))?;
     let span = last.at.since(first.at) as i64;
     let stands = if still { format!(" while the cursor stands at {}", group.facts.cursor) } else { String::new() };
     let text = format!(

@@ -65,7 +65,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
     let gap = i64::try_from(group.longest_gap_ms).unwrap_or(i64::MAX).saturating_mul(GAPS);
     let late = limit.saturating_mul(TIMES).max(LATE_MS).max(gap);
     let level = if waits_ms >= late || seen_ago >= LONG_GONE_MS { Level::Warn } else { Level::Info };
-    let rewound = group.seen.rewound_to.is_some_and(|to| to == group.facts.cursor);
+    let rewound = group.seen.rewound.is_some_and(|(to, _)| to == group.facts.cursor);
     let (cause, remedy) = if rewound { (REWOUND_CAUSE, REWOUND_REMEDY) } else { (ABOUT.cause, ABOUT.remedy) };
     let who = match consumers.len() {
         1 => format!("its only consumer, {}, was not seen for {}", consumers[0].name, age_words(seen_ago)),
