@@ -68,7 +68,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
     let Some(consumers) = &group.consumers.value else { return Verdict::NotEnoughData };
     // rows and consumers of different moments prove nothing about each other, nor do old ones about now
     let unread = group.pel.rows.is_empty() && !group.pel.is_fetched();
-    let age_ms = i64::try_from(group.consumers.age_ms(case.now.mono)).unwrap_or(i64::MAX);
+    let age_ms = i64::try_from(group.at.since(group.consumers.at)).unwrap_or(i64::MAX);
     if unread || group.consumers.at != group.pel.at || age_ms > case.gone_after_ms().max(LEAST_GONE_MS) {
         return Verdict::NotEnoughData;
     }

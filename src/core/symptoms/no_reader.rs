@@ -43,11 +43,10 @@ pub(super) fn judge(case: &Case) -> Verdict {
     let Some(waits_ms) = waits_ms(case) else { return Verdict::NotEnoughData };
     let limit = case.gone_after_ms().max(LEAST_MS);
     // the list may be older than the newest sample: then both times are compared as of the list
-    let listed_ago = i64::try_from(group.consumers.age_ms(case.now.mono)).unwrap_or(i64::MAX);
-    if listed_ago > limit {
+    let listed_before = i64::try_from(group.at.since(group.consumers.at)).unwrap_or(i64::MAX);
+    if listed_before > limit {
         return Verdict::NotEnoughData;
     }
-    let listed_before = if group.consumers.at < group.at { listed_ago } else { 0 };
     let waited_then = waits_ms.saturating_sub(listed_before);
     if waited_then <= limit || seen_ago < waited_then {
         return Verdict::Ok;
