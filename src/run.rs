@@ -122,7 +122,7 @@ fn exact_name(text: &OsStr) -> Result<Name, Failure> {
 pub async fn snapshot(args: &SnapshotArgs) -> Result<(), Failure> {
     let clock = Clock::start();
     let target = target(&args.server)?;
-    let settings = Settings { pel_limit: args.pel_limit, ..settings(&args.watch)? };
+    let settings = Settings { pel_limit: args.pel_limit, database: target.db(), ..settings(&args.watch)? };
     let mut link = Connection::connect(&target, clock).await?.patient();
     let (watch, now) = tasks::settle(&mut link, settings, clock, args.settle, args.watch.interval).await?;
     let text = if args.json {
@@ -153,9 +153,10 @@ fn theme(args: &ScreenArgs) -> Theme {
 /// When the server is not reached, there is no terminal, or a task panics.
 pub async fn dashboard(server: &ServerArgs, watch: &WatchArgs, screen: &ScreenArgs) -> Result<(), Failure> {
     let (may_act, why_read_only) = permission(screen, false);
-    let options =
-        Options { settings: settings(watch)?, interval: watch.interval, theme: theme(screen), may_act, why_read_only };
-    dashboard::run(target(server)?, options, Clock::start(), JoinSet::new()).await
+    let target = target(server)?;
+    let settings = Settings { database: target.db(), ..settings(watch)? };
+    let options = Options { settings, interval: watch.interval, theme: theme(screen), may_act, why_read_only };
+    dashboard::run(target, options, Clock::start(), JoinSet::new()).await
 }
 
 /// Text snapshots of the demo come so often.

@@ -1,5 +1,6 @@
 //! The program's state and its one writer. Pure like core: keys, samples and times come in as messages, effects go out.
 
+mod answering;
 pub mod cells;
 pub mod dialog;
 pub mod effect;

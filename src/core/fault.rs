@@ -11,7 +11,7 @@ pub enum Fault {
     NoGroup,
     /// Left out on purpose: the previous value is still valid.
     Unasked,
-    /// No permission; the server's message, escaped.
+    /// No permission, or the host has taken the command away; the server's message, escaped.
     Denied(String),
     /// Another node of the cluster serves the key.
     Elsewhere {
@@ -37,6 +37,9 @@ impl Fault {
             Self::WrongType => "not a stream".to_owned(),
             Self::NoGroup => "no such group".to_owned(),
             Self::Unasked => "not asked for again".to_owned(),
+            Self::Denied(text) if text.contains("unknown command") => {
+                "the server does not offer this command".to_owned()
+            }
             Self::Denied(_) => "no permission".to_owned(),
             Self::Elsewhere { node, once: false, .. } => {
                 format!("on node {node} of the cluster: --cluster follows it there")

@@ -208,5 +208,14 @@ mod tests {
         // one more came and went between the two samples
         let newer = StreamFacts { last: None, last_generated: id(21), ..stream(None) };
         assert_eq!((lost(&newer, 3), lost(&newer, 21)), (8, 0));
+        // the last one that was seen is counted once
+        let emptied = StreamFacts { last: None, ..stream(None) };
+        assert_eq!(lost(&emptied, 3), 7);
+    }
+
+    #[test]
+    fn each_kind_has_the_word_of_the_json() {
+        let kinds = [LossKind::Exact, LossKind::AtLeast, LossKind::AtMost];
+        assert_eq!(kinds.map(LossKind::word), ["exact", "at_least", "at_most"]);
     }
 }

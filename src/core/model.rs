@@ -17,6 +17,8 @@ pub struct StreamFacts {
     pub entries_added: Known<i64>,
     /// The largest id ever removed by XDEL, not by trimming (7.0+).
     pub max_deleted: Known<EntryId>,
+    /// Idempotent additions refused because the entry was there already (8.6+).
+    pub duplicates: Known<i64>,
     pub groups: i64,
     /// Size of the reply in bytes; it contains two payloads.
     pub reply_bytes: u64,
@@ -139,6 +141,8 @@ pub struct ServerFacts {
     pub link_up: Option<bool>,
     /// host:port of a replica's primary.
     pub primary: Option<String>,
+    /// Milliseconds since the server's start when the connection was made.
+    pub uptime_ms: Option<i64>,
     /// Whether it is a node of a cluster, as far as known (from INFO, HELLO, or a redirection).
     pub cluster: bool,
 }

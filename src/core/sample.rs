@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::{
     census::{CensusRequest, CensusSample},
     cluster::ClusterFacts,
+    condition::{ConditionRequest, ConditionSample},
     id::EntryId,
     model::{ConsumerFacts, GroupFacts, PendingRow, PendingSummary, ServerFacts, StreamFacts},
     name::Name,
@@ -26,6 +27,8 @@ pub struct Request {
     pub clients: bool,
     /// Whether to ask for role and replication link again.
     pub server: bool,
+    /// What to ask about the server's condition, if it is due.
+    pub condition: Option<ConditionRequest>,
     /// The PEL to walk between the ticks, if any.
     pub census: Option<CensusRequest>,
 }
@@ -36,6 +39,8 @@ pub struct StreamRequest {
     pub key: Name,
     /// Whether to ask for XINFO STREAM. The reply contains two payloads: where those are large, it is asked for rarely.
     pub facts: bool,
+    /// Whether to ask for the time to live.
+    pub ttl: bool,
     /// Groups that need more than XINFO GROUPS.
     pub groups: Vec<GroupRequest>,
     /// Parts of the stream to fetch the ids of. Payloads come with them, so counts are small.
@@ -89,6 +94,8 @@ pub struct Sample {
     pub scan: Option<ScanSample>,
     /// The server; present after each (re)connect and whenever it was asked for.
     pub server: Option<ServerFacts>,
+    /// The condition of the servers that were asked about it.
+    pub conditions: Vec<ConditionSample>,
     /// Names of open connections, if they were asked for; the inner `None` means that this is forbidden.
     pub client_names: Option<Option<BTreeSet<Name>>>,
     /// The progress of the census that was asked for.
@@ -118,6 +125,8 @@ pub struct StreamSample {
     pub groups: Part<Vec<GroupFacts>>,
     /// Whether all replies about this stream come from one moment (MULTI), so that they can be compared.
     pub consistent: bool,
+    /// Milliseconds that the key has left to live, if that was asked for; the inner `None` means for ever.
+    pub ttl_ms: Option<Part<Option<i64>>>,
     /// The ranges that were asked for.
     pub ranges: Vec<(RangeRequest, Part<RangeIds>)>,
     /// The groups that were asked for.

@@ -4,7 +4,7 @@ use super::{
     name::Name,
     sample::Sample,
     store::{GroupState, Reading, Settings, Store, StreamState},
-    symptoms::{Finding, Judgement, Verdicts},
+    symptoms::{Finding, Judgement, Level, Verdicts},
     time::Now,
 };
 
@@ -36,9 +36,16 @@ impl Watch {
         self.store.groups().map(|(stream, group)| self.view(stream, group))
     }
 
-    fn view<'a>(&'a self, stream: &'a StreamState, group: &'a GroupState) -> JudgedGroup<'a> {
+    /// A group of this store with what the checks say of it.
+    pub fn view<'a>(&'a self, stream: &'a StreamState, group: &'a GroupState) -> JudgedGroup<'a> {
         let judgement = self.verdicts.group(&stream.key, group.name());
-        JudgedGroup { stream, group, judgement, of_stream: self.verdicts.stream(&stream.key) }
+        JudgedGroup {
+            stream,
+            group,
+            judgement,
+            of_stream: self.verdicts.stream(&stream.key),
+            of_server: self.verdicts.server(),
+        }
     }
 }
 
@@ -50,11 +57,19 @@ pub struct JudgedGroup<'a> {
     pub judgement: &'a Judgement,
     /// What was found of the stream as a whole.
     pub of_stream: &'a [Finding],
+    /// What was found of the servers.
+    pub of_server: &'a [Finding],
 }
 
 impl<'a> JudgedGroup<'a> {
-    /// The findings of the group, then those of its stream.
+    /// The findings of the server, of the group, and of its stream. What is only information about the server comes last.
     pub fn findings(&self) -> impl Iterator<Item = &'a Finding> + Clone {
-        self.judgement.findings.iter().chain(self.of_stream)
+        let of_server = self.of_server.iter();
+        let (first, last) = (of_server.clone(), of_server);
+        first
+            .filter(|finding| finding.level > Level::Info)
+            .chain(&self.judgement.findings)
+            .chain(self.of_stream)
+            .chain(last.filter(|finding| finding.level == Level::Info))
     }
 }

@@ -35,6 +35,9 @@ pub fn snapshot(watch: &Watch, endpoint: &str, now: Now) -> Value {
             "time_ms": store.server_time_ms(),
             "endpoint": endpoint,
         },
+        "verdict": watch.summary().word(),
+        "cannot_tell": watch.cannot_tell(),
+        "symptoms": watch.verdicts.server().iter().map(finding).collect::<Vec<_>>(),
         "denied": store.denied,
         "discovery_complete": store.is_discovery_complete(),
         "nodes": store.cluster.as_ref().map(nodes),
@@ -114,6 +117,8 @@ fn stream(watch: &Watch, stream: &StreamState, now: Now) -> Value {
         "first_id": id(facts.and_then(|f| f.first)),
         "last_id": id(facts.and_then(|f| f.last)),
         "last_generated_id": facts.map(|f| f.last_generated.to_string()),
+        "ttl_ms": facts.and_then(|_| stream.ttl.left_ms(now.mono)),
+        "duplicates_refused": facts.and_then(|f| f.duplicates.value()),
         "max_deleted_id": id(facts.and_then(|f| f.max_deleted.value())),
         "groups": listed,
         "symptoms": watch.verdicts.stream(&stream.key).iter().map(finding).collect::<Vec<_>>(),
@@ -147,6 +152,7 @@ fn groups(watch: &Watch, stream: &StreamState, now: Now) -> Value {
 
 fn group(watch: &Watch, stream: &StreamState, group: &GroupState, now: Now) -> Value {
     let facts = &group.facts;
+    let judged = watch.view(stream, group);
     let sampled_at = sampled_at(group.at, now);
     let walked = group.census.shown().map(|tally| census(tally, now));
     // ages of values that cannot be read any more stand still, as on the screen
@@ -160,6 +166,9 @@ fn group(watch: &Watch, stream: &StreamState, group: &GroupState, now: Now) -> V
     let per_second = |rate: Option<f64>| rate.map(|rate| (rate * 1000.0).round() / 1000.0);
     json!({
         "name": name(group.name()),
+        "verdict": judged.summary().word(),
+        "not_yet": judged.judgement.waiting,
+        "cannot_tell": judged.judgement.cannot_tell,
         "state": state,
         "error": fault.map(Fault::words).or_else(|| group.doubt().map(str::to_owned)),
         "sampled_at": sampled_at,
@@ -179,7 +188,7 @@ fn group(watch: &Watch, stream: &StreamState, group: &GroupState, now: Now) -> V
         "consumers": group.consumers.value.as_ref().map(|all| all.iter().map(|one| consumer(group, one, now)).collect::<Vec<_>>()),
         "pel": pel(stream, group, watch.store.settings.pel_limit, now),
         "strip": strip(stream, group),
-        "symptoms": watch.verdicts.group(&stream.key, group.name()).findings.iter().map(finding).collect::<Vec<_>>(),
+        "symptoms": judged.judgement.findings.iter().map(finding).collect::<Vec<_>>(),
         "rates": {
             "added_per_s": per_second(rates.added),
             "delivered_per_s": per_second(rates.delivered),

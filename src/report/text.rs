@@ -4,20 +4,24 @@ use crate::core::{
     id::EntryId,
     known::Known,
     lag::Lag,
-    model::{ConsumerFacts, StreamFacts},
+    model::{ConsumerFacts, StreamFacts, total},
     sample::Fault,
     store::{Extreme, GroupState, RowState, StreamState},
     strip::{Cell, EntryState},
-    symptoms::Finding,
+    summary::Summary,
+    symptoms::{Finding, Level, expires_harmlessly},
     time::{Now, age},
     watch::Watch,
+    words::{count, entries},
 };
-use std::fmt::Write as _;
+use std::{cmp::Reverse, fmt::Write as _};
 
 /// Entries shown on each side of the cursor.
 const AROUND: usize = 12;
 /// Most consumers listed for a group.
 const CONSUMERS: usize = 20;
+/// More streams without groups than this share one line.
+const PLAIN: usize = 3;
 
 pub fn snapshot(watch: &Watch, endpoint: &str, now: Now) -> String {
     let mut out = String::new();
@@ -42,13 +46,69 @@ pub fn snapshot(watch: &Watch, endpoint: &str, now: Now) -> String {
     } else if store.streams.is_empty() {
         line(&mut out, 0, "no streams found");
     }
-    for stream in store.streams.values() {
+    line(&mut out, 0, &verdict_line(watch));
+    for finding in watch.verdicts.server() {
+        finding_lines(&mut out, 0, finding);
+    }
+    let (plain, mut shown): (Vec<_>, Vec<_>) = store.streams.values().partition(|stream| is_plain(watch, stream));
+    if plain.len() <= PLAIN {
+        shown.extend(&plain);
+    }
+    // the worst first, then by name
+    shown.sort_by_key(|stream| (Reverse(watch.summary_of(stream)), &stream.key));
+    for stream in shown {
         stream_lines(&mut out, watch, stream, now);
+    }
+    if plain.len() > PLAIN {
+        let held = total(plain.iter().filter_map(|stream| Some(stream.facts.value.as_ref()?.length)));
+        out.push('\n');
+        line(&mut out, 0, &format!("{} streams without groups: {}", plain.len(), entries(held)));
+    }
+    let expiring = store.streams.values().filter(|stream| expires_harmlessly(stream)).count() as i64;
+    if expiring > 0 {
+        let have = if expiring == 1 { "has" } else { "have" };
+        let streams = count(expiring, "stream", "streams");
+        line(&mut out, 0, &format!("{streams} {have} a time to live, and nothing waits or is pending there"));
     }
     for event in &store.events {
         line(&mut out, 0, &format!("{}  {}: {}", crate::core::time::rfc3339(event.wall_ms), event.id, event.text));
     }
     out
+}
+
+/// As in `1 critical, 2 warn; 1 check cannot tell (INFO denied): expires`.
+fn verdict_line(watch: &Watch) -> String {
+    let of_groups = watch.groups().flat_map(|seen| &seen.judgement.findings);
+    let of_streams = watch.store.streams.keys().flat_map(|key| watch.verdicts.stream(key));
+    let levels: Vec<Level> =
+        of_groups.chain(of_streams).chain(watch.verdicts.server()).map(|found| found.level).collect();
+    let many = |level: Level| levels.iter().filter(|found| **found == level).count();
+    let found: Vec<String> = [Level::Critical, Level::Warn]
+        .into_iter()
+        .filter(|level| many(*level) > 0)
+        .map(|level| format!("{} {}", many(level), level.word()))
+        .collect();
+    let mut text = match (watch.summary(), found.is_empty()) {
+        (_, false) => format!("verdict: {}", found.join(", ")),
+        (Summary::Unknown, _) => "verdict: not known".to_owned(),
+        (Summary::Reading, _) => "verdict: not everything was read so far".to_owned(),
+        _ => "verdict: quiet".to_owned(),
+    };
+    let cannot = watch.cannot_tell();
+    if !cannot.is_empty() {
+        let checks = count(cannot.len() as i64, "check", "checks");
+        let _ = write!(text, "; {checks} cannot tell: {}", cannot.join(", "));
+    }
+    text
+}
+
+/// Whether there is nothing to say of a stream but its length.
+fn is_plain(watch: &Watch, stream: &StreamState) -> bool {
+    stream.is_ok()
+        && stream.groups.is_empty()
+        && stream.groups_fault.is_none()
+        && watch.verdicts.stream(&stream.key).is_empty()
+        && !watch.store.settings.keys.contains(&stream.key)
 }
 
 fn line(out: &mut String, indent: usize, text: &str) {
@@ -85,7 +145,9 @@ fn stream_lines(out: &mut String, watch: &Watch, stream: &StreamState, now: Now)
     for missing in asked.iter().filter(|name| !stream.groups.contains_key(name)) {
         line(out, 2, &format!("{missing}: no such group"));
     }
-    for group in stream.groups.values().filter(|g| asked.is_empty() || asked.contains(g.name())) {
+    let mut groups: Vec<_> = stream.groups.values().filter(|g| asked.is_empty() || asked.contains(g.name())).collect();
+    groups.sort_by_key(|group| (Reverse(watch.view(stream, group).summary()), group.name()));
+    for group in groups {
         group_lines(out, watch, stream, group, now);
     }
     for finding in watch.verdicts.stream(&stream.key) {

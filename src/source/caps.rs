@@ -1,29 +1,50 @@
 //! Identifies the server and what it refuses. The greeting asks once after connecting; later refusals are remembered.
 
-use super::{commands, decode};
+use super::{commands, decode, info::field};
 use crate::core::{
+    fault::Fault,
     model::ServerFacts,
     name::{Name, visible},
+    time::Mono,
 };
 use redis::{Cmd, Value};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 /// What is known not to work on this connection, so that it is not tried again.
 #[derive(Clone, Debug, Default)]
 pub struct Caps {
-    /// Commands that the user's permissions forbid.
+    /// Commands that the user's permissions forbid, or that the host has taken away.
     pub denied: BTreeSet<&'static str>,
     /// SCAN does not know TYPE (before 6.0).
     pub no_scan_type: bool,
-    /// MULTI is refused, so samples may be skewed.
-    pub no_multi: bool,
-    /// Keys with a refused command in their block. Inside MULTI that refusal would abort the rest, so their commands are sent without it.
-    pub plain_keys: HashSet<Name>,
+    /// When MULTI was refused, so that samples may be skewed.
+    pub no_multi: Option<Mono>,
+    /// Keys with a refused command in their block, and when it was refused. Inside MULTI that refusal would abort the rest, so their
+    /// commands are sent without it.
+    pub plain_keys: HashMap<Name, Mono>,
 }
+
+/// What was refused inside MULTI may be allowed after this long, in milliseconds: a server out of memory refuses every command there.
+const AGAIN_MS: u64 = 30_000;
 
 impl Caps {
     pub fn is_denied(&self, command: &str) -> bool {
         self.denied.contains(command)
+    }
+
+    /// Whether the commands for a stream can be sent in one MULTI now.
+    pub fn asks_whole(&self, key: &Name, now: Mono) -> bool {
+        let refused = self.no_multi.iter().chain(self.plain_keys.get(key));
+        refused.into_iter().all(|at| now.since(*at) >= AGAIN_MS)
+    }
+
+    /// Remembers a command that is refused whatever its arguments are.
+    pub fn note_refusal(&mut self, command: &'static str, reply: &Value) {
+        if let Value::ServerError(error) = reply
+            && matches!(decode::fault(error), Fault::Denied(_))
+        {
+            self.denied.insert(command);
+        }
     }
 }
 
@@ -82,6 +103,7 @@ pub fn server(hello: &Value, server: &Value, replication: &Value) -> ServerFacts
         role: decode::field_text(hello, "role"),
         link_up: None,
         primary: None,
+        uptime_ms: field("uptime_in_seconds").and_then(|text| text.parse::<i64>().ok()?.checked_mul(1000)),
         cluster: modes.iter().flatten().any(|mode| mode == "cluster"),
     };
     replication_facts(&mut facts, replication);
@@ -114,10 +136,8 @@ fn foreign(info: &str) -> Option<String> {
         .find_map(|field| line(info, field))
 }
 
-fn line(info: &str, field: &str) -> Option<String> {
-    info.lines()
-        .find_map(|line| line.strip_prefix(field)?.strip_prefix(':'))
-        .map(|value| visible(value.trim().as_bytes()))
+fn line(info: &str, name: &str) -> Option<String> {
+    field(info, name).map(|value| visible(value.as_bytes()))
 }
 
 #[cfg(test)]

@@ -24,6 +24,10 @@ pub fn xinfo_stream(key: &Name) -> Cmd {
     cmd(&[b"XINFO", b"STREAM", key.bytes()])
 }
 
+pub fn pttl(key: &Name) -> Cmd {
+    cmd(&[b"PTTL", key.bytes()])
+}
+
 pub fn xinfo_groups(key: &Name) -> Cmd {
     cmd(&[b"XINFO", b"GROUPS", key.bytes()])
 }

@@ -19,6 +19,8 @@ pub fn fault(error: &ServerError) -> Fault {
         "WRONGTYPE" => Fault::WrongType,
         "NOGROUP" => Fault::NoGroup,
         "ERR" if text.contains("no such key") => Fault::Missing,
+        // a host may rename or remove commands: nobody can use them, whatever the permissions say
+        "ERR" if text.to_lowercase().starts_with("err unknown command") => Fault::Denied(text),
         "CLUSTERDOWN" | "TRYAGAIN" => Fault::Away(text),
         code @ ("MOVED" | "ASK") => elsewhere(&text, code == "ASK").unwrap_or(Fault::Other(text)),
         _ => Fault::Other(text),
@@ -181,6 +183,7 @@ pub fn stream(value: &Value) -> Part<StreamFacts> {
         last_generated: fields.get("last-generated-id").and_then(id).ok_or_else(lacks)?,
         entries_added: fields.known("entries-added", count),
         max_deleted: fields.known("max-deleted-entry-id", id),
+        duplicates: fields.known("iids-duplicates", count),
         groups: fields.get("groups").and_then(number).unwrap_or(0),
         reply_bytes: weight(value),
     })
@@ -332,6 +335,16 @@ pub fn integer(value: &Value) -> Option<i64> {
 /// Reads a text reply, such as INFO.
 pub fn text(value: &Value) -> Option<String> {
     bytes(value).map(|text| String::from_utf8_lossy(text).into_owned())
+}
+
+/// Reads a time to live: -1 means that the key has none, -2 that there is no key.
+pub fn ttl_ms(value: &Value) -> Part<Option<i64>> {
+    match number(part(value)?) {
+        Some(-2) => Err(Fault::Missing),
+        Some(-1) => Ok(None),
+        Some(ms @ 0..) => Ok(Some(ms)),
+        _ => Err(odd("PTTL")),
+    }
 }
 
 /// The names of the connections in CLIENT LIST, without the unnamed ones.

@@ -335,7 +335,7 @@ type Test = fn(&Fault) -> bool;
 
 #[test]
 fn faults_follow_the_first_word_of_the_servers_text() {
-    let table: [(&str, Test); 17] = [
+    let table: [(&str, Test); 19] = [
         ("ERR no such key", |fault| *fault == Fault::Missing),
         ("WRONGTYPE Operation against a key holding the wrong kind of value", |fault| *fault == Fault::WrongType),
         ("NOGROUP No such key 'k' or consumer group 'g'", |fault| *fault == Fault::NoGroup),
@@ -346,7 +346,9 @@ fn faults_follow_the_first_word_of_the_servers_text() {
         ("NOPERM No permissions to access a key", |fault| matches!(fault, Fault::Denied(_))),
         ("LOADING Valkey is loading the dataset in memory", |fault| matches!(fault, Fault::Other(_))),
         ("MASTERDOWN Link with MASTER is down", |fault| matches!(fault, Fault::Other(_))),
-        ("ERR unknown command 'XINFO', with args beginning with: 'a' ", |fault| matches!(fault, Fault::Other(_))),
+        ("ERR unknown command 'XINFO', with args beginning with: 'a' ", |fault| matches!(fault, Fault::Denied(_))),
+        ("ERR unknown command `XINFO`, with args beginning with: `a`, ", |fault| matches!(fault, Fault::Denied(_))),
+        ("ERR unknown subcommand 'X'. Try XINFO HELP.", |fault| matches!(fault, Fault::Other(_))),
         ("BUSY Redis is busy running a script.", |fault| matches!(fault, Fault::Other(_))),
         ("MOVED 7629 127.0.0.1:22670", |fault| {
             *fault == Fault::Elsewhere { slot: 7629, node: "127.0.0.1:22670".into(), once: false }

@@ -6,6 +6,7 @@ use super::{
     caps::{self, Caps},
     census, commands, decode,
     fault::{REPLY_TIMEOUT, classify},
+    info,
 };
 use crate::{
     clock::Clock,
@@ -89,15 +90,15 @@ impl Link {
         let (replies, cost) = self.send(&commands).await?;
         self.unbilled = cost;
         for ((name, _), reply) in greeting.iter().zip(&replies) {
-            if let Value::ServerError(error) = reply {
-                if error.code() == "NOAUTH" {
-                    let why = "it wants a password: give --askpass, or put it into REDISCLI_AUTH".to_owned();
-                    return Err(LinkFault::Refused { endpoint: self.endpoint.clone(), why });
-                }
-                // the connection's name and NO-TOUCH are courtesies: no column goes blank without them
-                if error.code() == "NOPERM" && !name.starts_with("CLIENT") {
-                    self.caps.denied.insert(name);
-                }
+            if let Value::ServerError(error) = reply
+                && error.code() == "NOAUTH"
+            {
+                let why = "it wants a password: give --askpass, or put it into REDISCLI_AUTH".to_owned();
+                return Err(LinkFault::Refused { endpoint: self.endpoint.clone(), why });
+            }
+            // the connection's name and NO-TOUCH are courtesies: no column goes blank without them
+            if !name.starts_with("CLIENT") && *name != "HELLO" {
+                self.caps.note_refusal(name, reply);
             }
         }
         if let [hello, _, _, server, replication] = replies.as_slice() {
@@ -113,12 +114,12 @@ impl Link {
 
     /// Whether a stream's commands are sent in one MULTI.
     pub(super) fn asks_whole(&self, key: &Name) -> bool {
-        !self.caps.no_multi && !self.caps.plain_keys.contains(key)
+        self.caps.asks_whole(key, self.clock.mono())
     }
 
     /// Sends commands one by one from now on, because MULTI was refused.
     pub(super) fn ask_singly(&mut self) {
-        self.caps.no_multi = true;
+        self.caps.no_multi = Some(self.clock.mono());
     }
 
     /// What the greeting found out about the server.
@@ -223,6 +224,7 @@ impl Link {
             groups: Err(Fault::Other("not answered".to_owned())),
             consistent,
             origin: None,
+            ttl_ms: None,
             ranges: Vec::new(),
             details: request
                 .groups
@@ -231,11 +233,7 @@ impl Link {
                 .collect(),
         };
         for ((step, _), reply) in steps.iter().zip(replies) {
-            if let Value::ServerError(error) = reply
-                && error.code() == "NOPERM"
-            {
-                self.caps.denied.insert(step.command());
-            }
+            self.caps.note_refusal(step.command(), reply);
             match *step {
                 Step::Facts => sample.facts = decode::stream(reply),
                 Step::Groups => sample.groups = decode::groups(reply),
@@ -293,6 +291,10 @@ impl Source for Link {
         commands.extend(request.scan.as_ref().map(|scan| commands::scan(scan, !self.caps.no_scan_type)));
         let with_clients = request.clients && !self.caps.is_denied("CLIENT LIST");
         commands.extend(with_clients.then(|| commands::plain("CLIENT LIST")));
+        let condition = request.condition.as_ref().filter(|_| !self.caps.is_denied("INFO"));
+        let about = condition.map_or_else(Vec::new, |request| info::commands_of(request, &self.server));
+        commands.extend(about.iter().cloned());
+        let with_ttl = !self.caps.is_denied("PTTL");
         let plans: Vec<_> = request
             .streams
             .iter()
@@ -301,8 +303,10 @@ impl Source for Link {
                 (stream, steps_in_order(stream, multi), multi)
             })
             .collect();
-        for (_, steps, multi) in &plans {
+        for (stream, steps, multi) in &plans {
             commands.extend(block(steps, *multi, false));
+            // outside of MULTI, where a refusal would take the rest with it
+            commands.extend((with_ttl && stream.ttl).then(|| commands::pttl(&stream.key)));
         }
         commands.extend(with_time.then(|| commands::plain("TIME")));
         let (replies, mut spent) = self.send(&commands).await?;
@@ -312,9 +316,7 @@ impl Source for Link {
         let mut sample = Sample::default();
         if let Some(time) = with_time.then(|| replies.next()).flatten() {
             sample.time_ms = decode::time_ms(&time);
-            if matches!(&time, Value::ServerError(error) if error.code() == "NOPERM") {
-                self.caps.denied.insert("TIME");
-            }
+            self.caps.note_refusal("TIME", &time);
         }
         sample.at = self.clock.mono();
         if let Some(info) = with_info.then(|| replies.next()).flatten() {
@@ -324,12 +326,19 @@ impl Source for Link {
         let scan_reply = request.scan.as_ref().and_then(|_| replies.next());
         if request.clients {
             let list = with_clients.then(|| replies.next()).flatten();
-            if matches!(&list, Some(Value::ServerError(error)) if error.code() == "NOPERM") {
-                self.caps.denied.insert("CLIENT LIST");
+            if let Some(reply) = &list {
+                self.caps.note_refusal("CLIENT LIST", reply);
             }
             sample.client_names = Some(list.as_ref().and_then(decode::client_names));
         }
-        let mut aborted = Vec::new();
+        if let Some(request) = condition {
+            let replies: Vec<Value> = replies.by_ref().take(about.len()).collect();
+            replies.iter().zip(info::names_of(request, about.len())).for_each(|(reply, name)| {
+                self.caps.note_refusal(name, reply);
+            });
+            sample.conditions.push(info::answer(request, &replies));
+        }
+        let (mut aborted, mut ttls) = (Vec::new(), Vec::new());
         for (stream, steps, multi) in plans {
             let count = steps.len() + if multi { 2 } else { 0 };
             let part: Vec<Value> = replies.by_ref().take(count).collect();
@@ -337,18 +346,24 @@ impl Source for Link {
             let collected = match outcome {
                 Block::Whole(values) => self.collect(stream, &steps, &values, true),
                 Block::Skewed(values) => {
-                    self.caps.no_multi |= multi;
+                    if multi {
+                        self.ask_singly();
+                    }
                     self.collect(stream, &steps, &values, false)
                 }
                 Block::Astray(values) => self.collect(stream, &steps, &values, false),
                 Block::Aborted => {
-                    self.caps.plain_keys.insert(stream.key.clone());
+                    self.caps.plain_keys.insert(stream.key.clone(), sample.at);
                     let nothing = self.collect(stream, &[], &[], false);
                     aborted.push((sample.streams.len(), stream, steps_in_order(stream, false)));
                     nothing
                 }
             };
             sample.streams.push(collected);
+            if let Some(reply) = (with_ttl && stream.ttl).then(|| replies.next()).flatten() {
+                self.caps.note_refusal("PTTL", &reply);
+                ttls.push((sample.streams.len() - 1, decode::ttl_ms(&reply)));
+            }
         }
         if !aborted.is_empty() {
             let again: Vec<Cmd> = aborted.iter().flat_map(|(_, _, steps)| block(steps, false, false)).collect();
@@ -359,6 +374,9 @@ impl Source for Link {
                 let part: Vec<Value> = replies.by_ref().take(steps.len()).collect();
                 sample.streams[index] = self.collect(stream, &steps, &part, false);
             }
+        }
+        for (index, ttl_ms) in ttls {
+            sample.streams[index].ttl_ms = Some(ttl_ms);
         }
         if let (Some(scan), Some(reply)) = (&request.scan, scan_reply) {
             let mut found = self.scan(scan, &reply, &mut cost).await?;

@@ -9,6 +9,7 @@ mod connection;
 pub(crate) mod decode;
 mod executor;
 mod fault;
+mod info;
 mod link;
 mod planner;
 pub mod target;

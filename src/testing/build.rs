@@ -2,6 +2,7 @@
 //! (`..GroupFacts::fresh("g")`). So a new field of a reply is added in one place.
 
 use crate::core::{
+    condition::{ConditionRequest, ConditionSample, Memory, Persistence, Replication, Section},
     id::EntryId,
     known::Known,
     model::{ConsumerFacts, GroupFacts, PendingRow, StreamFacts},
@@ -19,6 +20,7 @@ impl StreamFacts {
             last_generated: EntryId::MIN,
             entries_added: Known::Is(0),
             max_deleted: Known::Is(EntryId::MIN),
+            duplicates: Known::Unsupported,
             groups: 1,
             reply_bytes: 300,
         }
@@ -67,8 +69,38 @@ impl StreamSample {
             facts: Err(fault.clone()),
             groups: Err(fault),
             consistent: true,
+            ttl_ms: None,
             ranges: Vec::new(),
             details: Vec::new(),
+        }
+    }
+}
+
+impl ConditionSample {
+    /// A primary without a memory limit, whose files are written, and whose keys are all in database 0.
+    pub fn fine() -> Self {
+        Self {
+            node: None,
+            memory: Some(Ok(Memory { counted_bytes: 1 << 20, limit_bytes: 0, policy: "noeviction".to_owned() })),
+            persistence: Some(Ok(Persistence { append_failed: false, save_failed: false })),
+            databases: Some(Ok(Vec::new())),
+            replication: Some(Ok(Replication { is_primary: true, good_replicas: None })),
+            evicted: Some(Ok(0)),
+            rules: None,
+        }
+    }
+
+    /// What of it is asked for.
+    pub fn asked(&self, request: &ConditionRequest) -> Self {
+        let has = |section| request.sections.contains(&section);
+        Self {
+            node: self.node.clone(),
+            memory: self.memory.clone().filter(|_| has(Section::Memory)),
+            persistence: self.persistence.clone().filter(|_| has(Section::Persistence)),
+            databases: self.databases.clone().filter(|_| has(Section::Keyspace)),
+            replication: self.replication.clone().filter(|_| has(Section::Replication)),
+            evicted: self.evicted.clone().filter(|_| has(Section::Stats)),
+            rules: self.rules.clone().filter(|_| request.config),
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::core::{
     census::{Answer, CensusRequest, CensusSample, Step, Walk},
     cluster::ClusterFacts,
+    condition::{ConditionRequest, ConditionSample},
     id::EntryId,
     known::Known,
     model::{ConsumerFacts, GroupFacts, PendingRow, PendingSummary, ServerFacts, StreamFacts},
@@ -40,6 +41,8 @@ pub struct World {
     pub tells_inactive: bool,
     /// How many steps a census takes.
     pub census_steps: usize,
+    /// What INFO and CONFIG say, of each node; a server in good order where it is empty.
+    pub conditions: Vec<ConditionSample>,
 }
 
 /// A stream, or what its key answers instead.
@@ -54,6 +57,8 @@ pub struct Stream {
     pub groups_fault: Option<Fault>,
     /// Bytes of each entry in a reply.
     pub entry_bytes: u64,
+    /// When the key ends on the scene's clock, in milliseconds.
+    pub ends: Option<i64>,
     /// What XINFO STREAM and XRANGE answer instead of the facts and entries.
     pub facts_fault: Option<Fault>,
     pub range_fault: Option<Fault>,
@@ -113,6 +118,7 @@ impl World {
             fault: None,
             groups_fault: None,
             entry_bytes: 40,
+            ends: None,
             facts_fault: None,
             range_fault: None,
             ids,
@@ -146,6 +152,7 @@ impl World {
         });
         Sample {
             client_names: None,
+            conditions: self.conditions(request.condition.as_ref()),
             at,
             time_ms: Some(START_MS + at.0 as i64),
             streams: request.streams.iter().map(|wanted| self.stream_sample(wanted, at)).collect(),
@@ -164,6 +171,13 @@ impl World {
                 server_us: Some(312),
             },
         }
+    }
+
+    fn conditions(&self, request: Option<&ConditionRequest>) -> Vec<ConditionSample> {
+        let Some(request) = request else { return Vec::new() };
+        let fine = [ConditionSample::fine()];
+        let all = if self.conditions.is_empty() { &fine[..] } else { &self.conditions };
+        all.iter().map(|one| one.asked(request)).collect()
     }
 
     /// A census that took `census_steps` steps, all at one moment.
@@ -215,6 +229,7 @@ impl World {
         StreamSample {
             facts: facts_fault.map_or_else(|| Ok(stream.facts()), Err),
             groups,
+            ttl_ms: wanted.ttl.then(|| Ok(stream.ends.map(|ends| (ends - at.0 as i64).max(0)))),
             ranges: wanted
                 .ranges
                 .iter()

@@ -124,9 +124,9 @@ fn a_request_has_no_word_for_a_write() {
             let Effect::Poll(polling) = effect else {
                 continue;
             };
-            let pelwatch::core::sample::Request { streams, scan: _, clients: _, server: _, census: _ } =
+            let pelwatch::core::sample::Request { streams, scan: _, clients: _, server: _, condition: _, census: _ } =
                 polling.request;
-            for pelwatch::core::sample::StreamRequest { key: _, facts: _, groups, ranges: _ } in streams {
+            for pelwatch::core::sample::StreamRequest { key: _, facts: _, ttl: _, groups, ranges: _ } in streams {
                 for pelwatch::core::sample::GroupRequest { name: _, consumers: _, summary: _, pages } in groups {
                     assert!(pages.iter().all(|page| page.count <= 1000));
                 }

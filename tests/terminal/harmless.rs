@@ -6,13 +6,14 @@ use crate::session::{LIMIT, open_group, polls, seed_orders, text, wait_polls, wa
 use pelwatch::testing::{TestServer, each_server, wait_until};
 
 /// The commands that watching may send. They only read, or they concern only the connection.
-const ALLOWED: [&str; 14] = [
+const ALLOWED: [&str; 15] = [
     "auth",
     "client",
     "exec",
     "hello",
     "info",
     "multi",
+    "pttl",
     "scan",
     "select",
     "time",

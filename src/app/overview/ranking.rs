@@ -26,6 +26,16 @@ pub struct Ranked {
     pub order: Vec<usize>,
     /// How bad each row is, of all rows.
     pub levels: Vec<Option<Level>>,
+    /// How many of all rows are critical, and how many a warning, by what checks found.
+    pub critical: usize,
+    pub warn: usize,
+    /// Groups that were not read so far.
+    pub unread: usize,
+    /// Rows of which nothing can be said, and why, of the first.
+    pub unknown: usize,
+    pub why_unknown: Option<String>,
+    /// Checks that cannot be judged.
+    pub cannot_tell: Vec<&'static str>,
 }
 
 impl Ranked {
@@ -74,6 +84,20 @@ impl App {
         if self.overview.reversed {
             order.reverse();
         }
-        Ranked { basis: Some(basis), order, levels }
+        let found = |level| rows.iter().filter(|row| row.found() == Some(level)).count();
+        let unknown: Vec<&Row> =
+            rows.iter().filter(|row| row.found().is_none() && row.why_unknown().is_some()).collect();
+        Ranked {
+            basis: Some(basis),
+            critical: found(Level::Critical),
+            // a named key that is missing, or no stream, is a warning
+            warn: found(Level::Warn) + rows.iter().filter(|row| row.is_amiss()).count(),
+            unread: rows.iter().filter(|row| row.is_unread()).count(),
+            unknown: unknown.len(),
+            why_unknown: unknown.first().and_then(|row| row.why_unknown()),
+            cannot_tell: self.shown().cannot_tell(),
+            order,
+            levels,
+        }
     }
 }

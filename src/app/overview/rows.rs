@@ -6,10 +6,11 @@ use crate::{
     core::{
         lag::LagKind,
         name::Name,
+        sample::Fault,
         store::{GroupState, RowState, StreamState},
         symptoms::{Finding, Judgement, Level, Verdicts},
         time::Mono,
-        watch::Watch,
+        watch::{JudgedGroup, Watch},
     },
 };
 use std::{cmp::Reverse, collections::BTreeSet};
@@ -58,6 +59,37 @@ impl<'a> Row<'a> {
     /// Whether the group was not read so far, so that nothing found means nothing.
     pub fn is_unread(&self) -> bool {
         self.group.is_some_and(|group| self.stream.is_ok() && !group.has_been_read())
+    }
+
+    /// Why nothing can be said of the row although it was asked about.
+    pub fn why_unknown(&self) -> Option<String> {
+        match (self.group, &self.stream.state, &self.stream.groups_fault) {
+            (Some(group), ..) => self.judged(group).why_unknown(),
+            (None, RowState::Fault(Fault::Missing | Fault::WrongType), _) => None,
+            (None, RowState::Fault(fault), _) | (None, RowState::Ok, Some(fault)) => Some(fault.words()),
+            _ => None,
+        }
+    }
+
+    fn judged(&self, group: &'a GroupState) -> JudgedGroup<'a> {
+        JudgedGroup {
+            stream: self.stream,
+            group,
+            judgement: self.verdicts.group(&self.stream.key, group.name()),
+            of_stream: self.of_stream(),
+            of_server: self.verdicts.server(),
+        }
+    }
+
+    /// Whether the key was asked for and is missing, or not a stream.
+    pub fn is_amiss(&self) -> bool {
+        matches!(self.stream.state, RowState::Fault(Fault::Missing | Fault::WrongType))
+    }
+
+    /// Whether a check found something that needs a look.
+    pub fn found(&self) -> Option<Level> {
+        let of_stream = self.verdicts.stream_level(&self.stream.key);
+        self.judgement().and_then(Judgement::level).filter(|level| *level > Level::Info).max(of_stream)
     }
 
     fn lag_rank(&self) -> i64 {

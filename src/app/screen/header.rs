@@ -1,18 +1,19 @@
 //! The top line: how bad things are, which server answers, how fresh the numbers are and what they cost.
 
-use super::{Bar, Line, Tone, bold, span};
+use super::{Bar, Line, Span, Tone, bold, span};
 use crate::{
     app::{App, LinkState},
     core::{
         symptoms::Level,
         time::{Now, age},
+        words::count,
     },
 };
 
 pub fn view(app: &App, now: Now, clock: &str) -> Bar {
     let store = &app.shown().store;
     let mut left: Vec<(u8, Line)> = vec![(1, vec![bold("pelwatch", Tone::Accent)])];
-    left.push((0, severity(app, now)));
+    left.push((0, severity(app, now, clock)));
     left.push((1, vec![if app.session.may_act { bold("ACTIONS", Tone::Warn) } else { span("RO", Tone::Dim) }]));
     let server = &store.server;
     if !server.flavor.is_empty() {
@@ -42,50 +43,63 @@ pub fn view(app: &App, now: Now, clock: &str) -> Bar {
 }
 
 /// The verdict over everything. It is never better than what is known now: while nobody answers it is neither quiet nor the old one.
-fn severity(app: &App, now: Now) -> Line {
-    if is_unanswered(app, now) {
-        return vec![bold("? not known", Tone::Critical)];
+fn severity(app: &App, now: Now, clock: &str) -> Line {
+    if let Some(since) = app.unanswered_since(now) {
+        return vec![bold(format!("? not known since {}", clock_before(clock, now.mono.since(since))), Tone::Critical)];
     }
+    let watch = app.shown();
     let rows = app.every_row();
-    let (mut critical, mut warn) = (0, 0);
-    for level in app.ranked(&rows).levels.iter().flatten() {
-        match level {
-            Level::Critical => critical += 1,
-            Level::Warn => warn += 1,
-            Level::Info => {}
-        }
-    }
-    let mut line = Vec::new();
+    let ranked = app.ranked(&rows);
+    let of_server = |level| watch.verdicts.server().iter().filter(|finding| finding.level == level).count();
+    let (critical, warn) = (ranked.critical + of_server(Level::Critical), ranked.warn + of_server(Level::Warn));
+    let mut parts: Vec<Span> = Vec::new();
     if critical > 0 {
-        line.push(bold(format!("▲ {critical} critical"), Tone::Critical));
+        parts.push(bold(format!("▲ {critical} critical"), Tone::Critical));
     }
     if warn > 0 {
-        let gap = if line.is_empty() { "" } else { "  " };
-        line.push(bold(format!("{gap}! {warn} warn"), Tone::Warn));
+        parts.push(bold(format!("! {warn} warn"), Tone::Warn));
+    }
+    if ranked.unknown > 0 {
+        let why = ranked.why_unknown.as_deref().map_or(String::new(), |why| format!(" ({why})"));
+        let text = if ranked.unknown == rows.len() {
+            format!("? not known{why}")
+        } else {
+            format!("? {} not known", ranked.unknown)
+        };
+        parts.push(bold(text, Tone::Warn));
     }
     let groups = rows.iter().filter(|row| row.group.is_some()).count();
-    let unread = rows.iter().filter(|row| row.is_unread()).count();
     // "quiet" needs groups that were judged, all of them
-    if unread > 0 {
-        let gap = if line.is_empty() { "" } else { "  " };
-        line.push(span(format!("{gap}… read {} of {groups} groups", groups - unread), Tone::Dim));
-    } else if line.is_empty() && groups > 0 {
-        line.push(span("✓ quiet", Tone::Dim));
+    if ranked.unread > 0 {
+        parts.push(span(format!("… read {} of {groups} groups", groups - ranked.unread), Tone::Dim));
+    } else if parts.is_empty() && groups > 0 {
+        let denied: Vec<&str> = watch.store.denied.iter().copied().collect();
+        parts.push(span(format!("✓ quiet{}", cannot_tell(&ranked.cannot_tell, &denied)), Tone::Dim));
     }
-    line
+    for part in parts.iter_mut().skip(1) {
+        part.text.insert_str(0, "  ");
+    }
+    parts
 }
 
-/// Whether nobody answers: the link is down, or the server hangs; since when stands at the right. A screen that stands still on purpose
-/// keeps its verdict.
-fn is_unanswered(app: &App, now: Now) -> bool {
-    let last = app.watch.store.sampled.map(|at| at.mono);
-    let hangs = last.is_some_and(|last| now.mono.since(last) > silence_ms(app));
-    app.frozen.is_none() && (matches!(app.link, LinkState::Down { .. }) || hangs)
+/// `, 2 checks cannot tell (INFO denied)`
+fn cannot_tell(checks: &[&str], denied: &[&str]) -> String {
+    if checks.is_empty() {
+        return String::new();
+    }
+    let why = if denied.is_empty() { String::new() } else { format!(" ({} denied)", denied.join(", ")) };
+    format!(", {} cannot tell{why}", count(checks.len() as i64, "check", "checks"))
 }
 
-/// Without a sample for longer than this, in milliseconds, a server hangs.
-fn silence_ms(app: &App) -> u64 {
-    app.kept_interval_ms * 2 + 1000
+/// Seconds.
+const DAY: u64 = 86_400;
+
+/// The time of day so many milliseconds before `clock`, which is `HH:MM:SS`.
+fn clock_before(clock: &str, ago_ms: u64) -> String {
+    let parts: Vec<u64> = clock.split(':').filter_map(|part| part.parse().ok()).collect();
+    let [hours, minutes, seconds] = parts[..] else { return format!("{} ago", age(ago_ms as i64)) };
+    let at = (hours * 3600 + minutes * 60 + seconds + DAY - ago_ms / 1000 % DAY) % DAY;
+    format!("{:02}:{:02}:{:02}", at / 3600, at / 60 % 60, at % 60)
 }
 
 fn right(app: &App, now: Now, clock: &str) -> Vec<(u8, Line)> {
@@ -100,7 +114,7 @@ fn right(app: &App, now: Now, clock: &str) -> Vec<(u8, Line)> {
             let wait = retry_at.since(now.mono).div_ceil(1000);
             let next = if wait == 0 { "trying now".to_owned() } else { format!("next try in {wait} s") };
             right.push((0, vec![bold(format!("○ no answer for {gone}"), Tone::Critical)]));
-            right.push((2, vec![span(next, Tone::Warn)]));
+            right.push((1, vec![span(next, Tone::Warn)]));
             right.push((4, vec![span(why, Tone::Dim)]));
         }
         LinkState::Up if app.watch.store.ticks == 0 => right.push((0, vec![span("connecting", Tone::Dim)])),
@@ -111,7 +125,7 @@ fn right(app: &App, now: Now, clock: &str) -> Vec<(u8, Line)> {
             let silent = app.watch.store.sampled.map_or(0, |at| now.mono.since(at.mono));
             let (kept, wanted) = (age(app.kept_interval_ms as i64), age(app.interval_ms as i64));
             // a hanging server is not down yet, but not live either
-            if silent > silence_ms(app) {
+            if silent > app.silence_ms() {
                 right.push((0, vec![bold(format!("○ last answer {} ago", age(silent as i64)), Tone::Warn)]));
             } else if app.frozen.is_some() {
                 right.push((1, vec![span(format!("collecting every {kept}"), Tone::Dim)]));

@@ -10,7 +10,7 @@ use crate::{
         history::History,
         sample::Fault,
         store::{GroupState, RowState, StreamState},
-        symptoms::Level,
+        symptoms::{Finding, Level},
         time::{Now, age},
     },
 };
@@ -52,7 +52,8 @@ pub fn view(app: &App, now: Now) -> OverviewView {
     let rows = app.rows();
     let selected = app.selected_index(&rows);
     let groups = rows.iter().filter(|row| row.group.is_some()).count();
-    let troubled = app.ranked(&app.every_row()).troubled();
+    let ranked = app.ranked(&app.every_row()).into_owned();
+    let troubled = ranked.troubled();
     let picked = rows.get(selected).copied();
     let empty = if rows.is_empty() { why_empty(app) } else { Vec::new() };
     let mut title = vec![bold("Streams and groups", Tone::Plain)];
@@ -73,8 +74,11 @@ pub fn view(app: &App, now: Now) -> OverviewView {
     let unread = rows.iter().filter(|row| row.is_unread()).count();
     let mut number: Line =
         app.shown().store.part_note().map(|part| bold(format!("{part}, "), Tone::Warn)).into_iter().collect();
+    let wrong = of_server_worst(app);
+    number.extend(wrong.map(|found| bold(format!("server: {}, ", found.id), level_tone(found.level))));
     number.extend(match (groups, troubled) {
         (0, 0) => Line::new(),
+        (_, 0) if ranked.unknown > 0 || app.is_unanswered(now) => vec![bold("not known", Tone::Warn)],
         (n, 0) if unread > 0 => vec![span(format!("{} of {n} groups read so far", n - unread), Tone::Dim)],
         (1, 0) => vec![span("1 group, quiet", Tone::Dim)],
         (n, 0) => vec![span(format!("{n} groups, all quiet"), Tone::Dim)],
@@ -90,8 +94,20 @@ pub fn view(app: &App, now: Now) -> OverviewView {
         selected: (all > 0).then_some(index),
         hidden,
     };
-    let (picked_title, items, note) = picked.map_or((Vec::new(), Vec::new(), String::new()), |row| details(app, &row));
+    let (picked_title, of_row, note) = picked.map_or((Vec::new(), Vec::new(), String::new()), |row| details(app, &row));
+    // what is wrong with the server comes first, whichever row is picked
+    let of_server = app.shown().verdicts.server();
+    let told = |wrong: bool| of_server.iter().filter(move |found| (found.level > Level::Info) == wrong);
+    let mut items: Vec<SymptomItem> = told(true).map(|finding| symptoms::item(finding, false)).collect();
+    items.extend(of_row);
+    items.extend(told(false).map(|finding| symptoms::item(finding, false)));
     OverviewView { title, number, table, empty, picked: picked_title, items, note }
+}
+
+/// The worst finding about the server, if it is more than information.
+fn of_server_worst(app: &App) -> Option<&Finding> {
+    let findings = app.shown().verdicts.server().iter();
+    findings.filter(|finding| finding.level > Level::Info).max_by_key(|finding| finding.level)
 }
 
 fn why_empty(app: &App) -> Vec<Line> {
@@ -135,6 +151,7 @@ fn table_row(app: &App, row: &Row, now: Now) -> TableRow {
     let mark = match (row.level().filter(|level| *level > Level::Info), row.group, &row.stream.groups_fault) {
         (None, None, Some(_)) => span("?", Tone::Warn),
         (None, None, None) => Span::default(),
+        (None, Some(_), _) if app.is_unanswered(now) || row.why_unknown().is_some() => span("?", Tone::Warn),
         (None, Some(_), _) if row.is_unread() => span("…", Tone::Dim),
         (level, ..) => level_mark(level),
     };

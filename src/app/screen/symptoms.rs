@@ -45,12 +45,15 @@ pub fn item(finding: &Finding, selected: bool) -> SymptomItem {
 pub fn note(judgement: &Judgement, refused: Option<&str>, read: bool) -> String {
     let mut parts = Vec::new();
     if !judgement.quiet.is_empty() && read {
-        let alone = judgement.findings.is_empty() && judgement.waiting.is_empty();
+        let alone = judgement.findings.is_empty() && judgement.waiting.is_empty() && judgement.cannot_tell.is_empty();
         parts.push(if alone { "✓ all checks quiet" } else { "✓ all other checks quiet" }.to_owned());
     }
     if !judgement.waiting.is_empty() {
-        let why = refused.map_or("not enough data yet".to_owned(), |refused| format!("cannot tell ({refused})"));
-        parts.push(format!("… {why}: {}", judgement.waiting.join(", ")));
+        parts.push(format!("… not enough data yet: {}", judgement.waiting.join(", ")));
+    }
+    if !judgement.cannot_tell.is_empty() {
+        let why = refused.map_or(String::new(), |refused| format!(" ({refused})"));
+        parts.push(format!("? cannot tell{why}: {}", judgement.cannot_tell.join(", ")));
     }
     parts.join("  ")
 }

@@ -1,13 +1,13 @@
 //! Folding a sample into the store. Every change that a sample makes starts here; [`super::Sightings`] and [`super::Census`] update their
 //! own parts.
 
-use super::{Discovery, GroupState, HISTORY_BYTES, RowState, Store, StreamState, Trims, doubt, vanished};
+use super::{Discovery, GroupState, HISTORY_BYTES, RowState, Store, StreamState, doubt, vanished};
 use crate::core::{
     event::Event,
     known::Known,
     lag::{self, Inputs, Lag},
     loss::{self, Loss},
-    model::{ConsumerFacts, GroupFacts, PendingSummary, StreamFacts, total},
+    model::{ConsumerFacts, GroupFacts, PendingSummary, ServerFacts, StreamFacts},
     name::Name,
     observed::FailedReading,
     sample::{Fault, GroupDetail, PageRequest, Part, RangeIds, RangeRequest, Sample, ScanSample, StreamSample},
@@ -27,8 +27,9 @@ pub enum Reading {
 impl Store {
     pub fn fold(&mut self, sample: Sample, now: Now, reading: Reading) {
         if let Some(server) = sample.server {
-            self.server = server;
+            self.take_server(server, sample.at);
         }
+        self.conditions.fold(sample.conditions, sample.at, reading == Reading::Full);
         if let Some(time_ms) = sample.time_ms {
             self.clock_offset_ms = Some(time_ms.saturating_sub(sample.at.0 as i64));
         }
@@ -40,6 +41,9 @@ impl Store {
         let redirects = |stream: &StreamSample| matches!(stream.groups, Err(Fault::Elsewhere { .. }));
         self.server.cluster |= sample.cluster.is_some() || sample.streams.iter().any(redirects);
         self.cluster = sample.cluster.or(self.cluster.take());
+        if let Some(cluster) = &self.cluster {
+            self.conditions.keep(|name| cluster.nodes.iter().any(|node| node.name == name));
+        }
         self.denied.extend(sample.denied);
         self.share.learn(sample.streams.len(), sample.cost);
         self.last_cost = sample.cost;
@@ -59,6 +63,18 @@ impl Store {
         }
         self.sampled = Some(now);
         self.fit_histories();
+    }
+
+    fn take_server(&mut self, server: ServerFacts, at: Mono) {
+        let changed = self.server.role.is_some() && self.server.role != server.role;
+        if changed {
+            self.serves_since_ms = Some(at.0 as i64);
+        } else if self.server.uptime_ms != server.uptime_ms {
+            // a new connection: the server may have started again
+            let started = server.uptime_ms.map(|ms| (at.0 as i64).saturating_sub(ms));
+            self.serves_since_ms = self.serves_since_ms.max(started);
+        }
+        self.server = server;
     }
 
     /// Bounds the memory of all histories together, however many groups there are.
@@ -105,10 +121,10 @@ impl Store {
 }
 
 /// One stream of one sample, while it is folded into the store.
-struct Fold<'a> {
-    store: &'a mut Store,
+pub(super) struct Fold<'a> {
+    pub(super) store: &'a mut Store,
     /// When its reply was complete.
-    at: Mono,
+    pub(super) at: Mono,
     now: Now,
     reading: Reading,
 }
@@ -119,6 +135,9 @@ impl Fold<'_> {
         stream.node = sample.origin.map(|origin| origin.node).or(stream.node);
         stream.polled = Some(self.at);
         stream.folded = self.store.ticks;
+        if let Some(part) = sample.ttl_ms {
+            stream.ttl.take(part, self.at);
+        }
         match sample.facts {
             Ok(facts) => self.facts(&mut stream, facts),
             Err(Fault::Unasked) => {}
@@ -190,31 +209,8 @@ impl Fold<'_> {
         }
         stream.state = RowState::Ok;
         stream.trims.push(self.at, &facts);
+        stream.duplicates.push(self.at, &facts);
         stream.facts.take(Ok(facts), self.at);
-    }
-
-    fn lose_stream(&mut self, stream: &mut StreamState, fault: Fault) {
-        if stream.is_ok() && matches!(fault, Fault::Missing | Fault::WrongType) {
-            let held = total(stream.groups.values().filter_map(|group| group.facts.pending.value()));
-            let text = format!(
-                "{} is gone ({}) with {} entries, {} groups and {} pending",
-                stream.key,
-                fault.words(),
-                stream.facts.value.as_ref().map_or(0, |facts| facts.length),
-                stream.groups.len(),
-                held
-            );
-            self.tell("stream-lost", stream, None, text);
-            for name in stream.groups.keys().cloned().collect::<Vec<_>>() {
-                self.lose_group(stream, &name);
-            }
-        }
-        if !matches!(fault, Fault::Other(_) | Fault::Away(_) | Fault::Elsewhere { .. }) {
-            stream.groups.clear();
-            stream.window = Window::default();
-            stream.trims = Trims::default();
-        }
-        stream.state = RowState::Fault(fault);
     }
 
     /// The stream was created again: what was seen of the old groups does not apply to the groups that have their names now.
@@ -224,21 +220,9 @@ impl Fold<'_> {
         self.tell("stream-recreated", stream, None, text);
     }
 
-    fn tell(&mut self, id: &'static str, stream: &StreamState, group: Option<&Name>, text: String) {
+    pub(super) fn tell(&mut self, id: &'static str, stream: &StreamState, group: Option<&Name>, text: String) {
         let (stream, group) = (stream.key.clone(), group.cloned());
         self.store.tell(Event { wall_ms: self.now.wall_ms, id, stream, group, text });
-    }
-
-    fn lose_group(&mut self, stream: &mut StreamState, name: &Name) {
-        let Some(group) = stream.groups.remove(name) else { return };
-        let text = format!(
-            "group {} of {} is gone; it stood at {} with {} pending",
-            name,
-            stream.key,
-            group.facts.cursor,
-            group.facts.pending.value().map_or("an unknown number".to_owned(), |pending| pending.to_string())
-        );
-        self.tell("group-lost", stream, Some(name), text);
     }
 
     fn groups(&mut self, stream: &mut StreamState, groups: Vec<GroupFacts>, ranges: &[(RangeRequest, Part<RangeIds>)]) {

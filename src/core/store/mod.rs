@@ -2,14 +2,18 @@
 
 mod census;
 mod cluster;
+mod condition;
 mod doubt;
+mod duplicates;
 mod fold;
 mod group;
 mod groups;
+mod lost;
 mod pel;
 mod sightings;
 mod sweep;
 mod trims;
+mod ttl;
 mod vanished;
 mod wants;
 
@@ -33,13 +37,16 @@ mod wants_tests;
 mod window_tests;
 
 pub use census::Census;
+pub use condition::{Condition, Conditions};
+pub use duplicates::Duplicates;
 pub use fold::Reading;
 pub use group::{GroupState, LEAST_GONE_MS, RATE_WINDOW_MS};
 pub use groups::Groups;
 pub use pel::{Extreme, Pel};
 pub use sightings::{Redelivery, Sightings};
 pub use trims::{Pace, Trims};
-pub use wants::{Depth, Focus, MANY_CONSUMERS};
+pub use ttl::TimeToLive;
+pub use wants::{Depth, Focus, MANY_CONSUMERS, MOST_CONSUMERS};
 
 use super::{
     census::Limits,
@@ -79,6 +86,8 @@ pub struct Settings {
     pub census: Limits,
     /// Only these symptoms, by id; empty means all.
     pub only: Vec<String>,
+    /// The number of the database that is watched.
+    pub database: i64,
 }
 
 impl Settings {
@@ -100,6 +109,7 @@ impl Default for Settings {
             quiet: Vec::new(),
             census: Limits::default(),
             only: Vec::new(),
+            database: 0,
         }
     }
 }
@@ -143,6 +153,10 @@ pub struct StreamState {
     pub entry_bytes: u64,
     /// How its beginning moved recently.
     pub trims: Trims,
+    /// How long the key has left.
+    pub ttl: TimeToLive,
+    /// How often additions were refused as duplicates recently.
+    pub duplicates: Duplicates,
     /// The node of the cluster that serves it, if all nodes are watched.
     pub node: Option<String>,
 }
@@ -170,6 +184,10 @@ pub struct Store {
     pub settings: Settings,
     /// The server, once it answered.
     pub server: ServerFacts,
+    /// When the server began to serve in its present role, in milliseconds on the scale of `Mono`: its start, or a change of role.
+    serves_since_ms: Option<i64>,
+    /// Whether the servers take writes, and what their databases hold.
+    pub conditions: Conditions,
     /// By key.
     pub streams: BTreeMap<Name, StreamState>,
     /// Events, oldest first.
@@ -217,6 +235,11 @@ impl Store {
     /// The server's clock now, in milliseconds since 1970; this machine's clock where TIME is refused.
     pub fn server_now_ms(&self, now: Now) -> i64 {
         self.clock_offset_ms.map_or(now.wall_ms, |offset| offset.saturating_add(now.mono.0 as i64))
+    }
+
+    /// For how long the server has served in its present role, in milliseconds, as far as known.
+    pub fn serves_for_ms(&self, now: Now) -> Option<i64> {
+        self.serves_since_ms.map(|since| (now.mono.0 as i64).saturating_sub(since))
     }
 
     /// The server's clock at the last sample; `None` where TIME is refused.

@@ -2,6 +2,7 @@
 
 use super::{GroupState, RowState, Store, StreamState, census::SWEPT_FROM};
 use crate::core::{
+    condition::ConditionRequest,
     id::EntryId,
     known::Known,
     lag::LagKind,
@@ -69,7 +70,7 @@ const EACH_CONSUMER_US: u64 = 1400;
 /// The same for XPENDING's summary, which lists all holders: 35 bytes and 0.1 us each.
 const EACH_HOLDER_US: u64 = 550;
 /// A longer consumer list is never fetched, because the server can do nothing else for 25 ms. XPENDING's summary names the holders.
-const MOST_CONSUMERS: i64 = 50_000;
+pub const MOST_CONSUMERS: i64 = 50_000;
 /// If the reply of XINFO STREAM is larger than this, in bytes, it is fetched rarely.
 const LARGE_FACTS: u64 = 64 * 1024;
 /// The interval for such a reply, in milliseconds.
@@ -110,8 +111,20 @@ impl Store {
             scan: self.scan_request(now),
             clients: self.clients_due(now),
             server: self.ticks.is_multiple_of(10) || self.server.role.as_deref() == Some("replica"),
+            condition: self.condition_request(focus, now),
             census: self.census_request(focus, now),
         }
+    }
+
+    /// What to ask about the servers' condition. A full reading asks for all of it once.
+    fn condition_request(&self, focus: &Focus, now: Mono) -> Option<ConditionRequest> {
+        if self.denied.contains("INFO") {
+            return None;
+        }
+        let one_by_one = *focus != Focus::All && self.server.version_numbers().is_some_and(|version| version < (7, 0));
+        let mut request = self.conditions.due(one_by_one, now)?;
+        request.config &= !self.denied.contains("CONFIG GET");
+        Some(request)
     }
 
     /// Whether to ask for XINFO STREAM. It carries the first and the last entry whole: where they are large, it is fetched twice a minute
@@ -151,6 +164,7 @@ impl Store {
             });
         }
         self.is_searching()
+            || (self.conditions.wants_more() && !self.denied.contains("CONFIG GET"))
             || (self.clients_asked.is_none() && self.clients_due(self.sampled.map_or(Mono(0), |at| at.mono)))
             || self.streams.values().any(|stream| {
                 stream.state == RowState::Loading
@@ -204,7 +218,13 @@ impl Store {
         let names = glances.remove(&stream.key).unwrap_or_default();
         let glanced = names.iter().filter_map(|name| stream.groups.get(name));
         groups.extend(glanced.map(|group| Self::without_refused(group, glance(group, now), now)));
-        StreamRequest { key: stream.key.clone(), facts: Self::facts_due(stream, now), groups, ranges }
+        StreamRequest {
+            key: stream.key.clone(),
+            facts: Self::facts_due(stream, now),
+            ttl: stream.ttl.is_due(now),
+            groups,
+            ranges,
+        }
     }
 
     /// The groups in the background to look into in this tick, those first that were looked into longest ago. Groups with nothing pending

@@ -163,8 +163,10 @@ pub struct Judgement {
     pub findings: Vec<Finding>,
     /// Ids of checks that found nothing.
     pub quiet: Vec<&'static str>,
-    /// Ids of checks that cannot decide yet.
+    /// Ids of checks that need more time.
     pub waiting: Vec<&'static str>,
+    /// Ids of checks that cannot be judged: what they need is denied, absent or too costly to read.
+    pub cannot_tell: Vec<&'static str>,
 }
 
 impl Judgement {

@@ -6,7 +6,9 @@ mod causes;
 mod claim_ping_pong;
 mod consumer_churn;
 mod cursor_beyond_end;
+mod duplicates_refused;
 mod entries_read_ahead;
+mod expires;
 mod falling_behind;
 mod finding;
 mod group_churn;
@@ -18,6 +20,7 @@ mod never_acked;
 mod no_consumers;
 mod no_reader;
 mod noack;
+mod other_database;
 mod payload_gone;
 mod poison;
 mod reads_history;
@@ -31,17 +34,22 @@ mod tail_held;
 mod trimmed;
 mod unowned;
 mod verdicts;
+mod writes_refused;
 
 use super::{
     command::Argv,
+    fault::Fault,
+    lag::LagKind,
     model::ConsumerFacts,
     name::Name,
-    store::{GroupState, Settings, Store, StreamState},
+    observed::FailedReading,
+    store::{Conditions, GroupState, MOST_CONSUMERS, Settings, Store, StreamState},
     time::{Mono, Now},
     words::entries,
 };
 use std::collections::BTreeSet;
 
+pub use expires::is_harmless as expires_harmlessly;
 pub use finding::{About, Finding, Judgement, Level, Threshold, Verdict};
 pub use verdicts::Verdicts;
 
@@ -58,6 +66,8 @@ struct Case<'a> {
     client_names: Option<&'a BTreeSet<Name>>,
     /// The server's clock, in milliseconds since 1970.
     server_ms: i64,
+    /// For how long the server has served in its present role, in milliseconds, as far as known.
+    serves_for_ms: Option<i64>,
     /// Whether the server takes no writes of readers, so that nobody can read the group here.
     is_replica: bool,
     /// Whether a consumer's `idle` counts from its last attempt (7.2+) and not from its last success.
@@ -82,6 +92,7 @@ impl<'a> Case<'a> {
             settings: &store.settings,
             client_names: store.client_names.as_ref(),
             server_ms: store.server_now_ms(now),
+            serves_for_ms: store.serves_for_ms(now),
             is_replica: store.server.role.as_deref() == Some("replica"),
             idle_is_attempt: group.consumers().iter().any(|consumer| consumer.inactive_ms.reason().is_none()),
             fired,
@@ -95,6 +106,18 @@ impl<'a> Case<'a> {
 
     fn fired(&self, about: About) -> bool {
         self.fired.contains(about.id)
+    }
+
+    fn lacks(&self, need: Need) -> bool {
+        let denied = |fault: Option<&Fault>| matches!(fault, Some(Fault::Denied(_)));
+        let failure = |failure: &'a Option<FailedReading>| failure.as_ref().map(|failure| &failure.fault);
+        match need {
+            Facts => denied(self.stream.facts.fault()),
+            Consumers => denied(self.group.consumers.fault()) || self.group.facts.consumers.exceeds(MOST_CONSUMERS),
+            Rows => denied(failure(&self.group.pel_failure)),
+            Entries => denied(failure(&self.stream.range_failure)),
+            Lag => self.group.lag.kind == LagKind::Unsupported || denied(self.stream.facts.fault()),
+        }
     }
 
     /// How long a consumer may be unseen before it counts as gone, in milliseconds.
@@ -120,34 +143,65 @@ impl StreamCase<'_> {
     }
 }
 
+/// What a check of the servers looks at.
+#[derive(Clone)]
+struct ServerCase<'a> {
+    conditions: &'a Conditions,
+    role: Option<&'a str>,
+    is_cluster: bool,
+    /// Whether discovery has found every stream.
+    is_searched: bool,
+    /// The database that is watched.
+    database: i64,
+    streams: std::collections::btree_map::Values<'a, Name, StreamState>,
+}
+
+/// What a check needs from the server. Where that is denied, absent or too costly, the check cannot tell, however long one waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Need {
+    /// XINFO STREAM.
+    Facts,
+    /// XINFO CONSUMERS.
+    Consumers,
+    /// Rows of XPENDING.
+    Rows,
+    /// XRANGE.
+    Entries,
+    /// A lag that is counted.
+    Lag,
+}
+
+use Need::{Consumers, Entries, Facts, Lag, Rows};
+
 /// One check of a group.
 struct Check {
     about: About,
+    needs: &'static [Need],
     judge: fn(&Case) -> Verdict,
 }
 
 const CHECKS: &[Check] = &[
-    Check { about: holder_gone::ABOUT, judge: holder_gone::judge },
-    Check { about: no_reader::ABOUT, judge: no_reader::judge },
-    Check { about: leftovers::ABOUT, judge: leftovers::judge },
-    Check { about: never_acked::ABOUT, judge: never_acked::judge },
-    Check { about: falling_behind::ABOUT, judge: falling_behind::judge },
-    Check { about: redelivered::ABOUT, judge: redelivered::judge },
-    Check { about: claim_ping_pong::ABOUT, judge: claim_ping_pong::judge },
-    Check { about: poison::ABOUT, judge: poison::judge },
-    Check { about: stale_tail::ABOUT, judge: stale_tail::judge },
-    Check { about: reads_history::ABOUT, judge: reads_history::judge },
-    Check { about: hot_consumer::ABOUT, judge: hot_consumer::judge },
-    Check { about: retention_race::ABOUT, judge: retention_race::judge },
-    Check { about: trimmed::ABOUT_UNREAD, judge: trimmed::judge_unread },
-    Check { about: payload_gone::ABOUT, judge: payload_gone::judge },
-    Check { about: cursor_beyond_end::ABOUT, judge: cursor_beyond_end::judge },
-    Check { about: entries_read_ahead::ABOUT, judge: entries_read_ahead::judge },
-    Check { about: tail_held::ABOUT, judge: tail_held::judge },
-    Check { about: unowned::ABOUT, judge: unowned::judge },
-    Check { about: no_consumers::ABOUT, judge: no_consumers::judge },
-    Check { about: noack::ABOUT, judge: noack::judge },
-    Check { about: consumer_churn::ABOUT, judge: consumer_churn::judge },
+    Check { about: holder_gone::ABOUT, needs: &[Consumers, Rows], judge: holder_gone::judge },
+    Check { about: no_reader::ABOUT, needs: &[Facts, Consumers], judge: no_reader::judge },
+    Check { about: leftovers::ABOUT, needs: &[Consumers, Rows], judge: leftovers::judge },
+    Check { about: never_acked::ABOUT, needs: &[Consumers, Rows], judge: never_acked::judge },
+    Check { about: falling_behind::ABOUT, needs: &[Lag], judge: falling_behind::judge },
+    Check { about: redelivered::ABOUT, needs: &[Rows], judge: redelivered::judge },
+    Check { about: claim_ping_pong::ABOUT, needs: &[Rows], judge: claim_ping_pong::judge },
+    Check { about: poison::ABOUT, needs: &[Rows], judge: poison::judge },
+    Check { about: stale_tail::ABOUT, needs: &[Rows], judge: stale_tail::judge },
+    Check { about: reads_history::ABOUT, needs: &[Consumers], judge: reads_history::judge },
+    Check { about: hot_consumer::ABOUT, needs: &[Consumers], judge: hot_consumer::judge },
+    Check { about: retention_race::ABOUT, needs: &[Facts], judge: retention_race::judge },
+    Check { about: trimmed::ABOUT_UNREAD, needs: &[Facts], judge: trimmed::judge_unread },
+    Check { about: payload_gone::ABOUT, needs: &[Facts, Rows, Entries], judge: payload_gone::judge },
+    Check { about: cursor_beyond_end::ABOUT, needs: &[Facts], judge: cursor_beyond_end::judge },
+    Check { about: entries_read_ahead::ABOUT, needs: &[Facts], judge: entries_read_ahead::judge },
+    Check { about: tail_held::ABOUT, needs: &[Facts], judge: tail_held::judge },
+    Check { about: unowned::ABOUT, needs: &[Rows], judge: unowned::judge },
+    Check { about: no_consumers::ABOUT, needs: &[], judge: no_consumers::judge },
+    Check { about: noack::ABOUT, needs: &[Consumers], judge: noack::judge },
+    Check { about: consumer_churn::ABOUT, needs: &[Consumers], judge: consumer_churn::judge },
 ];
 
 /// One check of a stream as a whole.
@@ -159,15 +213,30 @@ struct StreamCheck {
 /// Worst first, as they are shown.
 const STREAM_CHECKS: &[StreamCheck] = &[
     StreamCheck { about: ids_exhausted::ABOUT, judge: ids_exhausted::judge },
+    StreamCheck { about: expires::ABOUT, judge: expires::judge },
     StreamCheck { about: trimmed::ABOUT, judge: trimmed::judge },
     StreamCheck { about: retention::ABOUT, judge: retention::judge },
     StreamCheck { about: group_churn::ABOUT, judge: group_churn::judge },
     StreamCheck { about: split_key::ABOUT, judge: split_key::judge },
+    StreamCheck { about: duplicates_refused::ABOUT, judge: duplicates_refused::judge },
 ];
 
-/// All checks, of groups and of streams, in the order in which they are shown.
+/// One check of the servers.
+struct ServerCheck {
+    about: About,
+    judge: fn(&ServerCase) -> Option<Finding>,
+}
+
+const SERVER_CHECKS: &[ServerCheck] = &[
+    ServerCheck { about: writes_refused::ABOUT, judge: writes_refused::judge },
+    ServerCheck { about: other_database::ABOUT, judge: other_database::judge },
+];
+
+/// All checks, of servers, groups and streams, in the order in which they are shown.
 pub fn all() -> impl Iterator<Item = About> {
-    CHECKS.iter().map(|check| check.about).chain(STREAM_CHECKS.iter().map(|check| check.about))
+    let of_servers = SERVER_CHECKS.iter().map(|check| check.about);
+    let of_groups = CHECKS.iter().map(|check| check.about);
+    of_servers.chain(of_groups).chain(STREAM_CHECKS.iter().map(|check| check.about))
 }
 
 pub fn ids() -> impl Iterator<Item = &'static str> {
@@ -192,6 +261,9 @@ fn judge(case: &Case) -> Judgement {
     for check in CHECKS.iter().filter(|check| case.settings.names(check.about.id)) {
         match if counted { (check.judge)(case) } else { Verdict::NotEnoughData } {
             Verdict::Ok => judgement.quiet.push(check.about.id),
+            Verdict::NotEnoughData if check.needs.iter().any(|need| case.lacks(*need)) => {
+                judgement.cannot_tell.push(check.about.id);
+            }
             Verdict::NotEnoughData => judgement.waiting.push(check.about.id),
             Verdict::Found(found) => judgement.findings.extend(found),
         }

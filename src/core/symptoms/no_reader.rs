@@ -47,6 +47,10 @@ pub(super) fn judge(case: &Case) -> Verdict {
     if listed_before > limit {
         return Verdict::NotEnoughData;
     }
+    // after a start or a change of role readers need time to come back, but not those that were gone long before
+    if case.serves_for_ms.is_some_and(|ms| ms <= limit && seen_ago.saturating_sub(ms) < LONG_GONE_MS) {
+        return Verdict::NotEnoughData;
+    }
     let waited_then = waits_ms.saturating_sub(listed_before);
     if waited_then <= limit || seen_ago < waited_then {
         return Verdict::Ok;

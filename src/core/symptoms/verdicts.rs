@@ -1,7 +1,8 @@
 //! What the checks said about every stream and group when each was last judged.
 
 use super::{
-    Case, Finding, Judgement, Level, STREAM_CHECKS, StreamCase, causes, judge, split_key, standing::Standings,
+    Case, Finding, Judgement, Level, SERVER_CHECKS, STREAM_CHECKS, ServerCase, StreamCase, causes, judge, split_key,
+    standing::Standings,
 };
 use crate::core::{
     name::Name,
@@ -16,6 +17,9 @@ use std::{
 /// The verdicts over everything in a store. Judging reads the store and never changes it.
 #[derive(Clone, Debug, Default)]
 pub struct Verdicts {
+    /// What was found of the servers.
+    of_server: Vec<Finding>,
+    server_standings: Standings,
     streams: BTreeMap<Name, StreamVerdict>,
     /// The store's tick when it was last judged.
     judged: u64,
@@ -46,6 +50,11 @@ impl Verdicts {
     pub fn group(&self, stream: &Name, group: &Name) -> &Judgement {
         let found = self.streams.get(stream).and_then(|stream| stream.groups.get(group));
         found.map_or(&NOTHING_JUDGED, |group| &group.judgement)
+    }
+
+    /// What was found of the servers.
+    pub fn server(&self) -> &[Finding] {
+        &self.of_server
     }
 
     /// What was found of a stream as a whole.
@@ -91,6 +100,22 @@ impl Verdicts {
             verdict.standings.follow(&mut findings, now);
             verdict.findings = findings;
         }
+        self.judge_server(store, now);
         self.judged = store.ticks;
+    }
+
+    fn judge_server(&mut self, store: &Store, now: Now) {
+        let case = ServerCase {
+            conditions: &store.conditions,
+            role: store.server.role.as_deref(),
+            is_cluster: store.server.cluster,
+            is_searched: store.discovery.complete || !store.is_searching(),
+            database: store.settings.database,
+            streams: store.streams.values(),
+        };
+        let checks = SERVER_CHECKS.iter().filter(|check| store.settings.names(check.about.id));
+        let mut findings: Vec<Finding> = checks.filter_map(|check| (check.judge)(&case)).collect();
+        self.server_standings.follow(&mut findings, now);
+        self.of_server = findings;
     }
 }

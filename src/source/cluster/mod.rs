@@ -287,6 +287,7 @@ impl Source for Cluster {
         for name in self.nodes.keys() {
             let job = jobs.entry(name.clone()).or_default();
             (job.request.clients, job.request.server) = (request.clients, request.server);
+            job.request.condition.clone_from(&request.condition);
         }
         if let Some(scan) = &request.scan {
             let (clock, patient) = (self.clock, self.patient);

@@ -6,6 +6,7 @@ use super::{
 };
 use crate::core::{
     cluster::ClusterFacts,
+    condition::ConditionSample,
     name::Name,
     sample::{Cost, Fault, Origin, Request, Sample, ScanSample, StreamRequest, StreamSample},
     time::Mono,
@@ -26,6 +27,7 @@ pub(super) struct Round<'a> {
     clients: Option<BTreeSet<Name>>,
     with_clients: bool,
     denied: BTreeSet<&'static str>,
+    conditions: Vec<ConditionSample>,
 }
 
 /// A stream to ask again at another place.
@@ -73,6 +75,7 @@ impl<'a> Round<'a> {
             clients: None,
             with_clients: false,
             denied: BTreeSet::new(),
+            conditions: Vec::new(),
         }
     }
 
@@ -88,9 +91,11 @@ impl<'a> Round<'a> {
     /// Takes in a node's answer and returns its redirections. A late answer belongs to an earlier request, so its streams still count as
     /// unanswered.
     pub(super) fn take(&mut self, node: &str, host: &str, answer: Answer, late: bool) -> Vec<Redirect> {
-        let Sample { at, time_ms, streams, client_names, denied, cost, .. } = answer.sample;
+        let Sample { at, time_ms, streams, client_names, conditions, denied, cost, .. } = answer.sample;
         self.cost.add(cost);
         self.denied.extend(denied);
+        let named = |condition| ConditionSample { node: Some(node.to_owned()), ..condition };
+        self.conditions.extend(conditions.into_iter().map(named));
         self.time = self.time.or(time_ms.map(|time| (time, at)));
         if let Some(names) = client_names {
             self.with_clients = true;
@@ -130,6 +135,7 @@ impl<'a> Round<'a> {
             facts: Err(Fault::Away(words.clone())),
             groups: Err(Fault::Away(words)),
             consistent: true,
+            ttl_ms: None,
             ranges: Vec::new(),
             details: Vec::new(),
             origin: node.map(|(node, at)| Origin { node: node.to_owned(), at }),
@@ -143,6 +149,7 @@ impl<'a> Round<'a> {
             streams: self.streams,
             scan,
             server: None,
+            conditions: self.conditions,
             client_names: self.with_clients.then_some(self.clients),
             denied: self.denied.into_iter().collect(),
             cost: self.cost,

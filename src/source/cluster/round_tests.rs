@@ -4,7 +4,7 @@ use crate::core::sample::GroupDetail;
 use redis::Value;
 
 fn stream(key: &str) -> StreamRequest {
-    StreamRequest { key: Name::from(key), facts: true, groups: Vec::new(), ranges: Vec::new() }
+    StreamRequest { key: Name::from(key), facts: true, ttl: false, groups: Vec::new(), ranges: Vec::new() }
 }
 
 fn halves() -> SlotMap {

@@ -77,7 +77,8 @@ impl Planner<'_> {
     /// The facts, or a sentence why there is nothing to act on.
     pub(in crate::source) async fn facts(&mut self, key: &Name, group: &Name) -> Result<Facts, NoPlan> {
         let details = GroupRequest { name: group.clone(), consumers: true, summary: false, pages: Vec::new() };
-        let stream = StreamRequest { key: key.clone(), facts: true, groups: vec![details], ranges: Vec::new() };
+        let stream =
+            StreamRequest { key: key.clone(), facts: true, ttl: false, groups: vec![details], ranges: Vec::new() };
         let sample = self.link.sample(&Request { streams: vec![stream], server: true, ..Request::default() }).await?;
         let Some(found) = sample.streams.into_iter().next() else {
             return Err(NoPlan::Impossible("the server did not answer".to_owned()));

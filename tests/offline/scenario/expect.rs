@@ -33,6 +33,9 @@ pub fn holds(line: &str, watch: &Watch, episodes: &Episodes) -> Result<(), Strin
         ["no", "events"] => return Ok(()),
         _ => {}
     }
+    if whom == "server" {
+        return judge(&words, whom, watch.verdicts.server(), &[], episodes);
+    }
     let (key, group) = whom.split_once('/').map_or((whom, None), |(key, group)| (key, Some(group)));
     let stream = store.streams.get(&Name::from(key)).ok_or("there is no such stream")?;
     let (found, waiting): (&[Finding], &[&str]) = match group {
@@ -43,8 +46,12 @@ pub fn holds(line: &str, watch: &Watch, episodes: &Episodes) -> Result<(), Strin
             (&judgement.findings, &judgement.waiting)
         }
     };
+    judge(&words, whom, found, waiting, episodes)
+}
+
+fn judge(words: &[&str], whom: &str, found: &[Finding], waiting: &[&str], episodes: &Episodes) -> Result<(), String> {
     let is = |one: &Finding, id: &str, level: &str| one.id == id && one.level.word() == level;
-    let right = match words[..] {
+    let right = match *words {
         ["none"] => found.is_empty(),
         ["calm"] => found.iter().all(|one| one.level == Level::Info),
         ["not", id] => found.iter().all(|one| one.id != id),

@@ -11,6 +11,10 @@
 //! throughout = ["none"]                 # holds at each second
 //! then = ["falling-behind warn"]        # holds at the end
 //!
+//! [phase.info]                          # what INFO and CONFIG say; a primary in good order where it is missing
+//! used = 900                            # also maxmemory, policy, evicted, append_failed, save_failed, role, good_replicas,
+//! maxmemory = 500                       # stops_after_failed_save, least_replicas, databases = { 1 = 6 }, expiring
+//!
 //! [phase.stream.k]                      # one table for each stream
 //! added = "10000+100"
 //! length = 5000
@@ -27,7 +31,8 @@
 //! by B and back every ten seconds, `A+B~C` does both.
 //!
 //! **Entries** are numbered; n has the id `n-0`, or with `epoch = MS` the id `(MS + n)-0`. The retained entries are the last `length` of
-//! `added`. A stream may also have `missing = true`, and `first`, `last`, `last_generated`, `max_deleted` as ids.
+//! `added`. A stream may also have `missing = true`, and `first`, `last`, `last_generated`, `max_deleted` as ids,
+//! `ttl` (milliseconds left), `duplicates` (refused so far).
 //!
 //! **Groups**: `cursor` (a number) or `cursor_id` (an id); `read` and `lag` are numbers or `"nil"` (a missing one is nil; the lag of a
 //! known `read` is added - read); `pending`. A consumer has `pending`, `idle` and, if it differs, `inactive` (a number, or `"never"`), in
@@ -36,8 +41,8 @@
 //!
 //! **Expectations**: `ID LEVEL [CONSUMER]`, `not ID`, `waiting ID` (it cannot tell yet), `none` (nothing fired), `calm` (nothing fired
 //! except information), `episodes ID N` (it began to fire N times since the start), `event ID`, `no events`. They are about the group `g`
-//! of the stream `k`. A prefix with a colon names another group, as in `orders/billing: none`, or a whole stream, as in
-//! `orders: trimmed info`.
+//! of the stream `k`. A prefix with a colon names another group, as in `orders/billing: none`, a whole stream, as in
+//! `orders: trimmed info`, or the server, as in `server: none`.
 
 mod expect;
 mod sample;
@@ -108,7 +113,7 @@ impl Scenario {
         let mut episodes = Episodes::default();
         let mut second = 0;
         for (number, phase) in self.phases.iter().enumerate() {
-            only(phase, &self.name, &["seconds", "server", "clock", "then", "throughout", "stream"]);
+            only(phase, &self.name, &["seconds", "server", "clock", "then", "throughout", "info", "stream"]);
             let seconds = phase["seconds"].as_integer().unwrap();
             for t in 0..seconds {
                 let at = Mono(second * 1000);
@@ -154,7 +159,8 @@ fn found(watch: &Watch) -> Vec<(String, &Finding)> {
         .streams
         .keys()
         .flat_map(|key| watch.verdicts.stream(key).iter().map(move |one| (key.to_string(), one)));
-    groups.chain(of_streams).collect()
+    let of_server = watch.verdicts.server().iter().map(|one| ("server".to_owned(), one));
+    groups.chain(of_streams).chain(of_server).collect()
 }
 
 /// How often each finding began.

@@ -2,6 +2,7 @@
 
 use super::{only, streams};
 use pelwatch::core::{
+    condition::{ConditionSample, Database, Memory, Persistence, Replication, WriteRules},
     id::EntryId,
     known::Known,
     model::{ConsumerFacts, GroupFacts, PendingRow, ServerFacts, StreamFacts},
@@ -81,7 +82,45 @@ pub fn of(phase: &Table, keys: &[Name], t: i64, at: Mono) -> Sample {
         time_ms: get(phase, "clock", t),
         streams: samples.collect(),
         server: Some(server),
+        conditions: vec![condition(phase, t)],
         ..Sample::default()
+    }
+}
+
+/// What INFO and CONFIG say.
+fn condition(phase: &Table, t: i64) -> ConditionSample {
+    let fine = ConditionSample::fine();
+    let Some(info) = phase.get("info").map(|info| info.as_table().unwrap()) else { return fine };
+    let words = ["used", "maxmemory", "policy", "evicted", "append_failed", "save_failed", "role", "good_replicas"];
+    let more = ["stops_after_failed_save", "least_replicas", "databases", "expiring"];
+    only(info, "info", &[&words[..], &more[..]].concat());
+    let text = |key: &str, default: &str| info.get(key).map_or(default, |text| text.as_str().unwrap()).to_owned();
+    let is = |key: &str| info.get(key).is_some_and(|value| value.as_bool().unwrap());
+    let databases = info.get("databases").and_then(Value::as_table).into_iter().flatten();
+    let expiring = get(info, "expiring", t).unwrap_or(0);
+    let database = |(number, keys): (&String, &Value)| Database {
+        number: number.parse().unwrap(),
+        keys: self::number(keys, t),
+        expiring,
+    };
+    let rules = get(info, "least_replicas", t).or(info.get("stops_after_failed_save").map(|_| 0));
+    ConditionSample {
+        memory: Some(Ok(Memory {
+            counted_bytes: get(info, "used", t).unwrap_or(1),
+            limit_bytes: get(info, "maxmemory", t).unwrap_or(0),
+            policy: text("policy", "noeviction"),
+        })),
+        persistence: Some(Ok(Persistence { append_failed: is("append_failed"), save_failed: is("save_failed") })),
+        databases: Some(Ok(databases.map(database).collect())),
+        replication: Some(Ok(Replication {
+            is_primary: text("role", "master") == "master",
+            good_replicas: get(info, "good_replicas", t),
+        })),
+        evicted: Some(Ok(get(info, "evicted", t).unwrap_or(0))),
+        rules: rules.map(|least_replicas| {
+            Ok(WriteRules { stops_after_failed_save: is("stops_after_failed_save"), least_replicas })
+        }),
+        ..fine
     }
 }
 
@@ -95,7 +134,19 @@ impl Second {
     }
 
     fn stream(&self, key: &Name, table: &Table) -> StreamSample {
-        let words = ["added", "length", "epoch", "first", "last", "last_generated", "max_deleted", "group", "missing"];
+        let words = [
+            "added",
+            "length",
+            "epoch",
+            "first",
+            "last",
+            "last_generated",
+            "max_deleted",
+            "group",
+            "missing",
+            "ttl",
+            "duplicates",
+        ];
         only(table, &key.to_string(), &words);
         if table.get("missing").is_some_and(|missing| missing.as_bool().unwrap()) {
             return missing(key);
@@ -121,10 +172,12 @@ impl Second {
             last_generated: id_of(table, "last_generated").or_else(|| id_of(table, "last")).unwrap_or(newest),
             entries_added: self.since((7, 0), Known::Is(added)),
             max_deleted: self.since((7, 0), Known::Is(id_of(table, "max_deleted").unwrap_or(EntryId::MIN))),
+            duplicates: self.since((8, 6), get(table, "duplicates", self.t).map_or(Known::Undetermined, Known::Is)),
             ..StreamFacts::empty()
         };
         let (groups, details): (Vec<_>, Vec<_>) = groups.into_iter().unzip();
-        StreamSample { facts: Ok(facts), groups: Ok(groups), details, ..StreamSample::unasked(key.clone()) }
+        let ttl_ms = Some(Ok(get(table, "ttl", self.t)));
+        StreamSample { facts: Ok(facts), groups: Ok(groups), ttl_ms, details, ..StreamSample::unasked(key.clone()) }
     }
 
     fn counter(&self, table: &Table, key: &str, default: Option<i64>) -> Known<i64> {

@@ -64,6 +64,6 @@ impl Paced {
     pub fn findings(&self) -> Vec<Finding> {
         let groups = self.watch.groups().flat_map(|seen| &seen.judgement.findings);
         let of_streams = self.watch.store.streams.keys().flat_map(|key| self.watch.verdicts.stream(key));
-        groups.chain(of_streams).cloned().collect()
+        groups.chain(of_streams).chain(self.watch.verdicts.server()).cloned().collect()
     }
 }

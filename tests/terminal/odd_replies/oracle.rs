@@ -111,8 +111,9 @@ pub fn untruths(truth: &Value, said: &Value) -> Vec<String> {
     found
 }
 
-/// Texts of faults, and the server's own values, which are kept beside pelwatch's.
-const BESIDE: [&str; 7] = ["reported", "reason", "error", "sampled_at", "stale", "state", "acked_sure"];
+/// Texts of faults, the server's own values, which are kept beside pelwatch's, and what is said not to be known.
+const BESIDE: [&str; 9] =
+    ["reported", "reason", "error", "sampled_at", "stale", "state", "acked_sure", "not_yet", "cannot_tell"];
 
 fn compare(path: &str, truth: &Value, said: &Value, found: &mut Vec<String>) {
     match (truth, said) {
@@ -133,6 +134,8 @@ fn compare(path: &str, truth: &Value, said: &Value, found: &mut Vec<String>) {
                             found.push(format!("{path} is said to be complete"));
                         }
                     }
+                    // with less known, the verdict may only become less sure
+                    ("verdict", _) if value == &json!("unknown") || value == &json!("reading") => {}
                     ("symptoms", _) => {
                         if value != known && value != &json!([]) {
                             found.push(format!("{path}: {value}"));
