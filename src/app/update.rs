@@ -38,6 +38,11 @@ pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
             }
         }
         Msg::Sampled { sample, interval_ms } => {
+            if let LinkState::Down { since, .. } = &app.link
+                && app.watch.store.ticks > 0
+            {
+                app.watch.find_link(now.mono.since(*since), now);
+            }
             app.watch.take(*sample, now, Reading::Tick);
             app.kept_interval_ms = interval_ms;
             app.link = LinkState::Up;
@@ -46,7 +51,10 @@ pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
         Msg::Down { why, retry_at } => {
             let since = match &app.link {
                 LinkState::Down { since, .. } => *since,
-                LinkState::Up => app.watch.store.sampled.map_or(now.mono, |at| at.mono),
+                LinkState::Up => {
+                    app.watch.lose_link(&why, now);
+                    app.watch.store.sampled.map_or(now.mono, |at| at.mono)
+                }
             };
             app.link = LinkState::Down { since, why, retry_at };
         }

@@ -8,9 +8,10 @@ pub struct Event {
     /// When it was seen, milliseconds since 1970.
     pub wall_ms: i64,
     /// Its kind, stable: `group-lost`, `stream-lost`, `stream-recreated`, `cursor-went-back`, `cursor-jumped`,
-    /// `consumer-vanished-with-pending`.
+    /// `consumer-vanished-with-pending`, `expired`, `finding-began`, `finding-rose`, `finding-cleared`, `link-lost`, `link-back`.
     pub id: &'static str,
-    pub stream: Name,
+    /// `None` if it concerns the server or the link.
+    pub stream: Option<Name>,
     /// `None` if it concerns the whole stream.
     pub group: Option<Name>,
     /// As a sentence.

@@ -1,11 +1,12 @@
 //! Everything known about a server, and what follows from it: the store remembers, the symptoms judge.
 
 use super::{
+    event::Event,
     name::Name,
     sample::Sample,
     store::{GroupState, Reading, Settings, Store, StreamState},
     symptoms::{Finding, Judgement, Level, Verdicts},
-    time::Now,
+    time::{Now, age_words},
 };
 
 /// A store and the verdicts over it, always of the same moment.
@@ -23,7 +24,21 @@ impl Watch {
     /// Adds one sample and judges what it changed.
     pub fn take(&mut self, sample: Sample, now: Now, reading: Reading) {
         self.store.fold(sample, now, reading);
-        self.verdicts.judge(&self.store, now);
+        for event in self.verdicts.judge(&self.store, now) {
+            self.store.tell(event);
+        }
+    }
+
+    /// The link to the server was lost.
+    pub fn lose_link(&mut self, why: &str, now: Now) {
+        let text = format!("the server no longer answers: {why}");
+        self.store.tell(Event { wall_ms: now.wall_ms, id: "link-lost", stream: None, group: None, text });
+    }
+
+    /// The server answers again, this many milliseconds after its last answer.
+    pub fn find_link(&mut self, lost_ms: u64, now: Now) {
+        let text = format!("the server answers again, after {}", age_words(lost_ms as i64));
+        self.store.tell(Event { wall_ms: now.wall_ms, id: "link-back", stream: None, group: None, text });
     }
 
     pub fn group(&self, key: &Name, group: &Name) -> Option<JudgedGroup<'_>> {

@@ -70,7 +70,7 @@ fn event(event: &Event) -> Value {
     json!({
         "at": rfc3339(event.wall_ms),
         "id": event.id,
-        "stream": name(&event.stream),
+        "stream": event.stream.as_ref().map(name),
         "group": event.group.as_ref().map(name),
         "text": event.text,
     })

@@ -221,7 +221,7 @@ impl Fold<'_> {
     }
 
     pub(super) fn tell(&mut self, id: &'static str, stream: &StreamState, group: Option<&Name>, text: String) {
-        let (stream, group) = (stream.key.clone(), group.cloned());
+        let (stream, group) = (Some(stream.key.clone()), group.cloned());
         self.store.tell(Event { wall_ms: self.now.wall_ms, id, stream, group, text });
     }
 

@@ -282,7 +282,7 @@ impl Store {
         self.settings.groups.is_empty() || self.settings.groups.contains(name)
     }
 
-    fn tell(&mut self, event: Event) {
+    pub(in crate::core) fn tell(&mut self, event: Event) {
         if self.events.len() == EVENTS {
             self.events.pop_front();
         }

@@ -2,9 +2,10 @@
 
 use super::{
     Case, Finding, Judgement, Level, SERVER_CHECKS, STREAM_CHECKS, ServerCase, StreamCase, causes, judge, split_key,
-    standing::Standings,
+    standing::{Change, Standings},
 };
 use crate::core::{
+    event::Event,
     name::Name,
     store::Store,
     time::{Mono, Now},
@@ -30,6 +31,8 @@ struct StreamVerdict {
     /// What was found of the stream as a whole, worst first.
     findings: Vec<Finding>,
     standings: Standings,
+    /// Whether it was judged before.
+    was_judged: bool,
     groups: BTreeMap<Name, GroupVerdict>,
 }
 
@@ -39,8 +42,30 @@ struct GroupVerdict {
     began: Mono,
     judgement: Judgement,
     standings: Standings,
+    /// Whether the group had been read when it was last judged.
+    was_read: bool,
     /// Checks that fired last time: they stay down to a lower number.
     firing: BTreeSet<&'static str>,
+}
+
+/// Changes as events.
+fn told<'a>(
+    changes: Vec<Change>,
+    stream: Option<&'a Name>,
+    group: Option<&'a Name>,
+    now: Now,
+) -> impl Iterator<Item = Event> + use<'a> {
+    changes.into_iter().map(move |Change { event, text }| Event {
+        wall_ms: now.wall_ms,
+        id: event,
+        stream: stream.cloned(),
+        group: group.cloned(),
+        text: match (stream, group) {
+            (Some(stream), Some(group)) => format!("{stream}, {group}: {text}"),
+            (Some(stream), None) => format!("{stream}: {text}"),
+            _ => text,
+        },
+    })
 }
 
 static NOTHING_JUDGED: LazyLock<Judgement> = LazyLock::new(Judgement::default);
@@ -67,8 +92,10 @@ impl Verdicts {
         self.stream(stream).iter().map(|finding| finding.level).filter(|level| *level > Level::Info).max()
     }
 
-    /// Judges the streams that were folded since the last time, once each, so that drawing does not compute anything.
-    pub fn judge(&mut self, store: &Store, now: Now) {
+    /// Judges the streams that were folded since the last time, once each, so that drawing does not compute anything. Returns what began,
+    /// rose and ended; what was there when a group was read first is no event.
+    pub fn judge(&mut self, store: &Store, now: Now) -> Vec<Event> {
+        let mut events = Vec::new();
         self.streams.retain(|key, _| store.streams.contains_key(key));
         // while its node is away, nothing new is known of a stream: the last verdict stays
         let since = self.judged;
@@ -83,7 +110,11 @@ impl Verdicts {
                 }
                 let case = Case::new(store, stream, group, &last.firing, now);
                 let mut judgement = judge(&case);
-                last.standings.follow(&mut judgement.findings, now);
+                let changes = last.standings.follow(&mut judgement.findings, now);
+                if last.was_read {
+                    events.extend(told(changes, Some(&stream.key), Some(group.name()), now));
+                }
+                last.was_read = group.has_been_read();
                 judgement.findings = causes::order(judgement.findings);
                 last.judgement = judgement;
                 last.firing = last.judgement.findings.iter().map(|finding| finding.id).collect();
@@ -97,14 +128,18 @@ impl Verdicts {
             let case = StreamCase { stream, fired: &fired, now, server_ms, halves: &halves };
             let checks = STREAM_CHECKS.iter().filter(|check| store.settings.names(check.about.id));
             let mut findings: Vec<Finding> = checks.filter_map(|check| (check.judge)(&case)).collect();
-            verdict.standings.follow(&mut findings, now);
+            let changes = verdict.standings.follow(&mut findings, now);
+            if std::mem::replace(&mut verdict.was_judged, true) {
+                events.extend(told(changes, Some(&stream.key), None, now));
+            }
             verdict.findings = findings;
         }
-        self.judge_server(store, now);
+        events.extend(self.judge_server(store, now));
         self.judged = store.ticks;
+        events
     }
 
-    fn judge_server(&mut self, store: &Store, now: Now) {
+    fn judge_server(&mut self, store: &Store, now: Now) -> Vec<Event> {
         let case = ServerCase {
             conditions: &store.conditions,
             role: store.server.role.as_deref(),
@@ -115,7 +150,8 @@ impl Verdicts {
         };
         let checks = SERVER_CHECKS.iter().filter(|check| store.settings.names(check.about.id));
         let mut findings: Vec<Finding> = checks.filter_map(|check| (check.judge)(&case)).collect();
-        self.server_standings.follow(&mut findings, now);
+        let changes = self.server_standings.follow(&mut findings, now);
         self.of_server = findings;
+        if self.judged == 0 { Vec::new() } else { told(changes, None, None, now).collect() }
     }
 }
