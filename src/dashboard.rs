@@ -20,7 +20,10 @@ use crate::{
 };
 use crossterm::{clipboard::CopyToClipboard, event::EventStream, execute};
 use futures::StreamExt;
-use std::{io, time::Duration};
+use std::{
+    io::{self, Write},
+    time::Duration,
+};
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
     sync::{mpsc, watch},
@@ -92,10 +95,13 @@ pub async fn run(target: Target, options: Options, clock: Clock, beside: JoinSet
     let screen = Screen::take()?;
     let mut dashboard = Dashboard::start(&target, &options, clock, link, beside, screen)?;
     let printing = dashboard.run(&mut signals).await;
+    // also when the terminal failed: an action under way must not stay open in the journal
+    dashboard.let_action_end().await;
     let Dashboard { app, screen, .. } = dashboard;
     drop(screen);
     if printing? {
-        print!("{}", report::text(&app.watch, &app.session.endpoint, clock.now()));
+        let text = report::text(&app.watch, &app.session.endpoint, clock.now());
+        io::stdout().lock().write_all(text.as_bytes())?;
     }
     Ok(())
 }
@@ -224,10 +230,7 @@ impl Dashboard {
             };
             match next {
                 Next::On => dirty = true,
-                Next::End { printing } => {
-                    self.let_action_end().await;
-                    return Ok(printing);
-                }
+                Next::End { printing } => return Ok(printing),
             }
         }
     }

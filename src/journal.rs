@@ -10,9 +10,9 @@ use crate::core::{
 };
 use serde_json::{Value, json};
 use std::{
-    fs::{DirBuilder, File, OpenOptions},
-    io::{self, Write},
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    fs::{self, DirBuilder, File, OpenOptions, Permissions},
+    io::{self, Read, Seek, SeekFrom, Write},
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt},
     path::{Path, PathBuf},
 };
 
@@ -21,6 +21,8 @@ use std::{
 pub struct Journal {
     file: File,
     path: PathBuf,
+    /// The last line has no end, as when the disk was full: it gets one before the next line, which would be lost otherwise.
+    torn: bool,
 }
 
 /// Where the journal lies: `$XDG_STATE_HOME/pelwatch/journal.jsonl`, or below `~/.local/state`. `env` looks up a variable.
@@ -40,8 +42,17 @@ impl Journal {
         if let Some(folder) = path.parent() {
             DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         }
-        let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
-        Ok(Self { file, path: path.to_owned() })
+        // to open a pipe would wait for its reader
+        if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+            return Err(io::Error::other(format!("{} is not a plain file", path.display())));
+        }
+        let mut file = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path)?;
+        let permissions = file.metadata()?.permissions();
+        if permissions.mode() & 0o077 != 0 {
+            file.set_permissions(Permissions::from_mode(0o600))?;
+        }
+        let torn = !ends_with_a_line(&mut file)?;
+        Ok(Self { file, path: path.to_owned(), torn })
     }
 
     /// The file.
@@ -101,9 +112,22 @@ impl Journal {
     }
 
     fn write(&mut self, line: &Value) -> io::Result<()> {
-        self.file.write_all(format!("{line}\n").as_bytes())?;
+        let end = if self.torn { "\n" } else { "" };
+        self.torn = true;
+        self.file.write_all(format!("{end}{line}\n").as_bytes())?;
+        self.torn = false;
         self.file.sync_all()
     }
+}
+
+fn ends_with_a_line(file: &mut File) -> io::Result<bool> {
+    if file.metadata()?.len() == 0 {
+        return Ok(true);
+    }
+    let mut last = [0];
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    Ok(last == *b"\n")
 }
 
 /// Entries written down with their owners, at most.
@@ -121,7 +145,12 @@ fn rows(rows: &[PendingRow]) -> Value {
 
 /// The last actions in a journal, oldest first, as lines for people: `2026-11-30T12:00:00.000Z claim orders/workers: done, …`.
 pub fn tail(path: &Path, most: usize) -> Vec<String> {
-    let Ok(text) = std::fs::read_to_string(path) else { return Vec::new() };
+    if !fs::metadata(path).is_ok_and(|found| found.is_file()) {
+        return Vec::new();
+    }
+    // a torn line may end within a letter
+    let Ok(bytes) = fs::read(path) else { return Vec::new() };
+    let text = String::from_utf8_lossy(&bytes);
     let field = |value: &Value| crate::core::name::visible(value.as_str().unwrap_or_default().as_bytes());
     let subject = |line: &Value| {
         format!("{} {}/{}", field(&line["action"]), field(&line["stream"]["text"]), field(&line["group"]["text"]))
@@ -147,7 +176,6 @@ pub fn tail(path: &Path, most: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
 
     #[test]
     fn the_journal_is_for_this_user_alone_and_appends() -> io::Result<()> {
@@ -158,6 +186,31 @@ mod tests {
         }
         assert_eq!(std::fs::read_to_string(&path)?, "{\"round\":1}\n{\"round\":2}\n");
         assert_eq!(std::fs::metadata(&path)?.permissions().mode() & 0o777, 0o600);
+        Ok(())
+    }
+
+    #[test]
+    fn a_torn_last_line_is_ended_and_an_open_file_is_closed_to_others() -> io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("journal.jsonl");
+        fs::write(&path, "{\"round\":1}\n{\"torn")?;
+        fs::set_permissions(&path, Permissions::from_mode(0o644))?;
+        let mut journal = Journal::open(&path)?;
+        journal.write(&json!({"round": 2}))?;
+        journal.write(&json!({"round": 3}))?;
+        assert_eq!(fs::read_to_string(&path)?, "{\"round\":1}\n{\"torn\n{\"round\":2}\n{\"round\":3}\n");
+        assert_eq!(fs::metadata(&path)?.permissions().mode() & 0o777, 0o600);
+        Ok(())
+    }
+
+    #[test]
+    fn what_is_no_plain_file_is_refused_and_not_waited_for() -> io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let pipe = folder.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status()?.success());
+        for path in [pipe.as_path(), Path::new("/dev/null"), folder.path()] {
+            assert!(Journal::open(path).is_err_and(|error| error.to_string().contains("is not a plain file")));
+        }
         Ok(())
     }
 

@@ -7,14 +7,17 @@ use pelwatch::{
     cli::{Cli, Command},
     run,
 };
-use std::process::ExitCode;
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            eprintln!("pelwatch: cannot start: {error}");
+            let _ = writeln!(io::stderr(), "pelwatch: cannot start: {error}");
             return ExitCode::FAILURE;
         }
     };
@@ -31,7 +34,8 @@ fn main() -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("pelwatch: {failure}");
+            // the terminal may be gone: that is no reason to panic
+            let _ = writeln!(io::stderr(), "pelwatch: {failure}");
             failure.code()
         }
     }

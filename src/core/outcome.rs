@@ -68,6 +68,8 @@ pub struct Done {
     pub cursor_before: Option<EntryId>,
     /// The user stopped the action between two batches.
     pub stopped: bool,
+    /// The server refused a batch, which ended the action; `note` has its words.
+    pub refused: bool,
     /// An additional remark, such as the error that ended the action half-way.
     pub note: Option<String>,
     /// What was deleted, as in `the consumer c1`.
@@ -117,6 +119,7 @@ impl Done {
         }
         match self.scan_cursor {
             Some(cursor) if self.stopped => parts.push(format!("stopped at {cursor}")),
+            Some(cursor) if self.refused => parts.push(format!("ended at {cursor}")),
             Some(cursor) if !self.scan_complete => parts.push(format!("the limit was reached at {cursor}")),
             _ => {}
         }

@@ -96,8 +96,19 @@ impl Watch {
         let streams = store.streams.values().map(|stream| summary_of_stream(stream).max(self.of_stream(stream)));
         let server = self.verdicts.server().iter().filter(|finding| finding.level > Level::Info);
         let server = Summary::of_level(server.map(|finding| finding.level).max());
-        let search = if store.is_searching() { Summary::Reading } else { Summary::Quiet };
+        let search = match (self.why_unsearched(), store.is_searching()) {
+            (Some(_), _) => Summary::Unknown,
+            (None, true) => Summary::Reading,
+            (None, false) => Summary::Quiet,
+        };
         groups.chain(streams).fold(server.max(search), Summary::max)
+    }
+
+    /// Why streams cannot be looked for, where that was asked.
+    pub fn why_unsearched(&self) -> Option<String> {
+        let fault = self.store.discovery.fault.as_ref()?;
+        // where streams are named, the rest does not matter
+        self.store.settings.keys.is_empty().then(|| format!("SCAN: {}", fault.words()))
     }
 
     /// The verdict over a stream and its groups.

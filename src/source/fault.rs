@@ -23,6 +23,13 @@ pub enum LinkFault {
         /// The server's message.
         why: String,
     },
+    /// The server answered the connection with an error, and serves nobody on it.
+    #[error("{endpoint} answers: {why}")]
+    Answered {
+        endpoint: String,
+        /// The server's message.
+        why: String,
+    },
     /// The server did not answer in time.
     #[error("{endpoint} did not answer within {seconds} s")]
     Silent {
@@ -43,8 +50,14 @@ pub(super) fn classify(endpoint: &str, error: &RedisError) -> LinkFault {
         || matches!(error.code(), Some("WRONGPASS" | "NOAUTH" | "NOPERM"));
     if error.is_timeout() {
         LinkFault::Silent { endpoint, seconds: REPLY_TIMEOUT.as_secs() }
+    } else if matches!(error.kind(), ErrorKind::AuthenticationFailed) {
+        // the library keeps none of the server's words here
+        let why = "wrong user or password, or the user is switched off".to_owned();
+        LinkFault::Refused { endpoint, why }
     } else if refused {
         LinkFault::Refused { endpoint, why }
+    } else if matches!(error.kind(), ErrorKind::Server(_)) || why.contains("DB index is out of range") {
+        LinkFault::Answered { endpoint, why }
     } else if error.is_connection_dropped() {
         LinkFault::Broken { endpoint, why }
     } else {

@@ -6,7 +6,7 @@ use super::{
     caps::{self, Caps},
     census, commands, decode,
     fault::{REPLY_TIMEOUT, classify},
-    info,
+    info, last_words,
 };
 use crate::{
     clock::Clock,
@@ -50,6 +50,13 @@ impl std::fmt::Debug for Link {
 impl Link {
     /// Connects and greets the server.
     pub async fn connect(target: &Target, clock: Clock) -> Result<Self, LinkFault> {
+        match Self::greeted(target, clock).await {
+            Err(fault) => Err(last_words::explain(fault, target).await),
+            link => link,
+        }
+    }
+
+    async fn greeted(target: &Target, clock: Clock) -> Result<Self, LinkFault> {
         let endpoint = target.endpoint().to_owned();
         let fault = |error: &RedisError| match classify(&endpoint, error) {
             // while connecting nothing can break yet: the library reports a missing socket as a dropped connection too

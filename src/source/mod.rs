@@ -10,6 +10,7 @@ pub(crate) mod decode;
 mod executor;
 mod fault;
 mod info;
+mod last_words;
 mod link;
 mod planner;
 pub mod target;

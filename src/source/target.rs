@@ -25,7 +25,7 @@ pub enum TargetError {
 
 /// Where a server listens. Every use of it matches all kinds, so that a new one cannot be taken for another.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Address {
+pub(super) enum Address {
     Unix(PathBuf),
     Tcp { host: String, port: u16 },
 }
@@ -191,6 +191,10 @@ impl Target {
         };
         let place = if self.cluster { format!("-c {place}") } else { place };
         if self.db() == 0 { place } else { format!("{place} -n {}", self.db()) }
+    }
+
+    pub(super) fn address(&self) -> &Address {
+        &self.address
     }
 
     pub(super) fn info(&self) -> &ConnectionInfo {

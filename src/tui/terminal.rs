@@ -13,6 +13,7 @@ use ratatui::{
 };
 use std::{
     io::{self, IsTerminal, Stdout, Write},
+    mem::ManuallyDrop,
     sync::atomic::{AtomicBool, Ordering},
 };
 
@@ -21,7 +22,8 @@ static TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// The terminal while pelwatch has it. Dropping this restores it.
 pub struct Screen {
-    pub terminal: Terminal<CrosstermBackend<Stdout>>,
+    // never dropped by itself: a Terminal whose terminal is gone would panic while it says so
+    pub terminal: ManuallyDrop<Terminal<CrosstermBackend<Stdout>>>,
 }
 
 impl Screen {
@@ -37,7 +39,7 @@ impl Screen {
         }
         let terminal = enter().and_then(|()| Terminal::new(CrosstermBackend::new(io::stdout())));
         // half taken is worse than not taken: the shell would stay in raw mode
-        Ok(Self { terminal: terminal.inspect_err(|_| give_back())? })
+        Ok(Self { terminal: ManuallyDrop::new(terminal.inspect_err(|_| give_back())?) })
     }
 
     /// Takes the terminal again after a pause, and clears it.

@@ -1,8 +1,20 @@
 //! No green that was not earned: before everything was read, and while nobody answers.
 
-use crate::session::{LIMIT, newest, seed_orders, watch, watch_orders};
-use pelwatch::testing::{TestServer, pty::text_of};
-use std::process::Command;
+use crate::session::{LIMIT, newest, seed_orders, start, watch, watch_orders};
+use pelwatch::testing::{
+    TestServer, each_server, newest_from,
+    pty::{Terminal, text_of},
+};
+use std::{
+    io::{Read, Write},
+    net::TcpListener,
+    os::unix::net::UnixStream,
+    process::Command,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 /// 60 streams with 2 groups each, all of them empty and well, but for one dead worker.
 fn seed_fleet(server: &TestServer) {
@@ -56,4 +68,137 @@ fn a_server_that_is_killed_or_hangs_leaves_no_verdict() {
         }
         terminal.wait_gone("? not known", LIMIT);
     }
+}
+
+/// A user who may only read, on a server where everything is well.
+fn watched_by_a_user() -> Option<(TestServer, Terminal)> {
+    let server = TestServer::start(&newest_from((6, 2, 0))?);
+    seed_orders(&server);
+    server.run("ACL SETUSER watcher on >sesame ~* +@read +@connection +info +time +multi +exec");
+    let terminal = watch(&server, &["--user", "watcher", "-a", "sesame"]);
+    terminal.wait_text("✓ quiet", LIMIT);
+    Some((server, terminal))
+}
+
+#[test]
+fn who_may_no_longer_look_has_no_verdict() {
+    let faults: [&[&str]; 4] = [
+        &["ACL SETUSER watcher resetpass >other", "CLIENT KILL USER watcher"],
+        &["ACL SETUSER watcher off", "CLIENT KILL USER watcher"],
+        &["ACL DELUSER watcher"],
+        &["ACL SETUSER watcher -xinfo"],
+    ];
+    for fault in faults {
+        let Some((server, terminal)) = watched_by_a_user() else { return };
+        for line in fault {
+            server.run(line);
+        }
+        terminal.wait_for(fault[0], LIMIT, |screen| {
+            let text = text_of(screen);
+            text.lines().next().is_some_and(|header| header.contains("? not known") && !header.contains("quiet"))
+        });
+        assert!(!text_of(&terminal.screen()).contains("all quiet"), "{}: {}", fault[0], text_of(&terminal.screen()));
+    }
+}
+
+#[test]
+fn a_check_that_is_forbidden_is_named_and_the_rest_can_be_quiet() {
+    let Some((server, terminal)) = watched_by_a_user() else { return };
+    drop(terminal);
+    server.run("ACL SETUSER watcher -info");
+    let terminal = watch(&server, &["--user", "watcher", "-a", "sesame"]);
+    terminal.wait_text("✓ quiet, 2 checks cannot tell (INFO denied)", LIMIT);
+}
+
+#[test]
+fn a_server_out_of_memory_is_critical_until_it_takes_writes_again() {
+    each_server(|server, found| {
+        seed_orders(server);
+        let terminal = watch_orders(server);
+        terminal.wait_text("✓ quiet", LIMIT);
+        server.run("CONFIG SET maxmemory 1");
+        terminal.wait_text("is out of memory and refuses writes", LIMIT * 2);
+        let header = text_of(&terminal.screen()).lines().next().unwrap_or_default().to_owned();
+        assert!(header.contains("▲ 1 critical") && !header.contains("quiet"), "{found}: {header}");
+        server.run("CONFIG SET maxmemory 0");
+        terminal.wait_gone("refuses writes", LIMIT * 2);
+    });
+}
+
+/// Forwards one connection to a socket until `deaf` is set; then it takes everything and answers nothing, as a half-open connection does.
+fn half_open(socket: &std::path::Path, deaf: &Arc<AtomicBool>) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let (socket, deaf) = (socket.to_owned(), Arc::clone(deaf));
+    std::thread::spawn(move || {
+        for client in listener.incoming().map_while(Result::ok) {
+            let Ok(server) = UnixStream::connect(&socket) else { return };
+            let (mut from, mut to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+            std::thread::spawn(move || drop(std::io::copy(&mut from, &mut to)));
+            let (mut from, mut to, deaf) = (server, client, Arc::clone(&deaf));
+            std::thread::spawn(move || {
+                let mut bytes = [0; 4096];
+                while let Ok(n @ 1..) = from.read(&mut bytes) {
+                    if !deaf.load(Ordering::Relaxed) && to.write_all(&bytes[..n]).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    port
+}
+
+#[test]
+fn a_half_open_connection_leaves_no_verdict() {
+    let server = TestServer::start(&newest());
+    seed_orders(&server);
+    let deaf = Arc::new(AtomicBool::new(false));
+    let port = half_open(&server.socket(), &deaf).to_string();
+    let terminal = start(&["-h", "127.0.0.1", "-p", &port, "--interval", "100ms"], (120, 40), &[]);
+    terminal.wait_text("✓ quiet", LIMIT);
+    deaf.store(true, Ordering::Relaxed);
+    terminal.wait_text("? not known since", LIMIT);
+    terminal.wait_gone("quiet", LIMIT);
+    deaf.store(false, Ordering::Relaxed);
+    terminal.wait_text("✓ quiet", LIMIT * 2);
+}
+
+fn snapshot(args: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_pelwatch")).arg("snapshot").args(args).output().unwrap();
+    String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
+}
+
+#[test]
+fn the_last_words_of_a_server_reach_the_reader() {
+    each_server(|server, found| {
+        let socket = server.socket();
+        let socket = socket.to_str().unwrap();
+        let said = snapshot(&["-s", socket, "-n", "99"]);
+        assert!(said.contains("answers: DB index is out of range"), "{found}: {said}");
+        server.run("CONFIG SET maxclients 3");
+        let held: Vec<_> = (0..2).map(|_| server.connect()).collect();
+        pelwatch::testing::wait_until("no client is taken any more", LIMIT, || {
+            snapshot(&["-s", socket]).contains("answers: max number of clients reached")
+        });
+        drop(held);
+    });
+}
+
+#[test]
+fn a_server_that_is_busy_with_a_script_is_not_quiet() {
+    let server = TestServer::start(&newest());
+    let mut busy = server.connect().unwrap();
+    server.run("CONFIG SET lua-time-limit 50");
+    let script = std::thread::spawn(move || {
+        redis::cmd("EVAL").arg("while true do end").arg(0).query::<redis::Value>(&mut busy).unwrap_err()
+    });
+    let socket = server.socket();
+    pelwatch::testing::wait_until("the script runs", LIMIT, || {
+        let said = snapshot(&["-s", socket.to_str().unwrap()]);
+        assert!(!said.contains("BUSY") || said.contains("verdict: not known"), "{said}");
+        said.contains("BUSY")
+    });
+    server.run("SCRIPT KILL");
+    script.join().unwrap();
 }

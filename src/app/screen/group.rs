@@ -72,7 +72,7 @@ pub fn view(app: &App, key: &Name, name: &Name, now: Now) -> GroupView {
         consumers_number: consumers.1,
         consumers_empty: consumers.2,
         consumers: consumers.0,
-        symptoms: symptoms::view(&seen, picked),
+        symptoms: symptoms::view(&seen, picked, !app.is_unanswered(now)),
         lag: chart::series(history, now.mono, usual_ms, |point| point.lag),
         pending: chart::series(history, now.mono, usual_ms, |point| point.pending),
         span_s: (history.span_ms(chart::SPAN_MS) as f64 / 1000.0).max(60.0),

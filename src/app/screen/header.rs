@@ -59,7 +59,9 @@ fn severity(app: &App, now: Now, clock: &str) -> Line {
     if warn > 0 {
         parts.push(bold(format!("! {warn} warn"), Tone::Warn));
     }
-    if ranked.unknown > 0 {
+    if let Some(why) = watch.why_unsearched() {
+        parts.push(bold(format!("? not known ({why})"), Tone::Warn));
+    } else if ranked.unknown > 0 {
         let why = ranked.why_unknown.as_deref().map_or(String::new(), |why| format!(" ({why})"));
         let text = if ranked.unknown == rows.len() {
             format!("? not known{why}")

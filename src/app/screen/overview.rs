@@ -94,7 +94,8 @@ pub fn view(app: &App, now: Now) -> OverviewView {
         selected: (all > 0).then_some(index),
         hidden,
     };
-    let (picked_title, of_row, note) = picked.map_or((Vec::new(), Vec::new(), String::new()), |row| details(app, &row));
+    let (picked_title, of_row, note) =
+        picked.map_or((Vec::new(), Vec::new(), String::new()), |row| details(app, &row, now));
     // what is wrong with the server comes first, whichever row is picked
     let of_server = app.shown().verdicts.server();
     let told = |wrong: bool| of_server.iter().filter(move |found| (found.level > Level::Info) == wrong);
@@ -279,7 +280,7 @@ fn why_no_group(stream: &StreamState) -> String {
     }
 }
 
-fn details(app: &App, row: &Row) -> (Line, Vec<SymptomItem>, String) {
+fn details(app: &App, row: &Row, now: Now) -> (Line, Vec<SymptomItem>, String) {
     let Some(group) = row.group else {
         let never = row.stream.state == RowState::Loading;
         if let (true, LinkState::Down { why, .. }) = (never, &app.link) {
@@ -298,6 +299,10 @@ fn details(app: &App, row: &Row) -> (Line, Vec<SymptomItem>, String) {
     (
         title,
         findings.map(|finding| symptoms::item(finding, false)).collect(),
-        symptoms::note(judgement, fault_words(row.stream, group).as_deref(), group.has_been_read()),
+        symptoms::note(
+            judgement,
+            fault_words(row.stream, group).as_deref(),
+            group.has_been_read() && !app.is_unanswered(now),
+        ),
     )
 }

@@ -58,16 +58,21 @@ pub fn note(judgement: &Judgement, refused: Option<&str>, read: bool) -> String 
     parts.join("  ")
 }
 
-pub fn view(seen: &JudgedGroup, selected: Option<usize>) -> SymptomsView {
+pub fn view(seen: &JudgedGroup, selected: Option<usize>, answered: bool) -> SymptomsView {
     let JudgedGroup { stream, group, judgement, .. } = *seen;
     let items: Vec<SymptomItem> =
         seen.findings().enumerate().map(|(index, finding)| item(finding, selected == Some(index))).collect();
     let number = match (judgement.level(), items.len()) {
+        (_, 0) if !answered => vec![span("not known", Tone::Warn)],
         (_, 0) if judgement.waiting.is_empty() => vec![span("all quiet", Tone::Dim)],
         (_, 0) => vec![span("nothing found so far", Tone::Dim)],
         (Some(level), 1) => vec![bold("1 finding", level_tone(level))],
         (Some(level), n) => vec![bold(format!("{n} findings"), level_tone(level))],
         (None, n) => vec![span(n.to_string(), Tone::Info)],
     };
-    SymptomsView { number, items, note: note(judgement, fault_words(stream, group).as_deref(), group.has_been_read()) }
+    SymptomsView {
+        number,
+        items,
+        note: note(judgement, fault_words(stream, group).as_deref(), answered && group.has_been_read()),
+    }
 }

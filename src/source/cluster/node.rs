@@ -236,9 +236,10 @@ fn usual_patience(patient: bool) -> Duration {
 /// The reason without the node's name, because the sentence already has it.
 fn short(fault: &LinkFault) -> String {
     match fault {
-        LinkFault::NotReached { why, .. } | LinkFault::Refused { why, .. } | LinkFault::Broken { why, .. } => {
-            why.clone()
-        }
+        LinkFault::NotReached { why, .. }
+        | LinkFault::Refused { why, .. }
+        | LinkFault::Answered { why, .. }
+        | LinkFault::Broken { why, .. } => why.clone(),
         LinkFault::Silent { seconds, .. } => format!("no answer within {seconds} s"),
     }
 }

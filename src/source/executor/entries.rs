@@ -74,10 +74,13 @@ impl Executor<'_> {
             Ok(Some(error)) if done.claimed == 0 && done.removed == 0 => Outcome::refused(error),
             Ok(Some(error)) => {
                 done.note = Some(format!("then the server refused: {error}"));
+                done.refused = true;
                 Outcome::Done(done)
             }
             Err(fault) => {
-                let found = self.found_with(&now.ask.key, &now.ask.group, Some(&now.ask.target), &now.moving).await;
+                let found = self
+                    .found_with(&now.ask.key, &now.ask.group, Some(&now.ask.target), &now.moving, done.claimed)
+                    .await;
                 Outcome::Unknown(format!("{fault}; {found}"), done)
             }
         }
@@ -185,6 +188,7 @@ impl Executor<'_> {
         group: &Name,
         owner: Option<&Name>,
         rows: &[PendingRow],
+        confirmed: i64,
     ) -> String {
         let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return "nothing was to move".to_owned() };
         let Ok(mut link) = Link::connect(self.target, self.clock).await else {
@@ -204,9 +208,19 @@ impl Executor<'_> {
             held += found.iter().filter(|row| rows.binary_search_by_key(&row.id, |row| row.id).is_ok()).count();
             from = found.last().filter(|_| found.len() == 1000).and_then(|row| row.id.next());
         }
+        let (all, held) = (rows.len() as i64, held as i64);
         match owner {
-            Some(owner) => format!("asked again: of {}, {owner} holds {held} now", words::entries(rows.len() as i64)),
-            None => format!("asked again: of {}, {held} are pending still", words::entries(rows.len() as i64)),
+            Some(owner) => {
+                let fewer = "; that is less than was confirmed: some were acknowledged or claimed by others since";
+                let fewer = if held < confirmed { fewer } else { "" };
+                format!("asked again: of {}, {owner} holds {held} now{fewer}", words::entries(all))
+            }
+            None => {
+                let more =
+                    "; that is more than the confirmed acknowledgements leave: they may have been delivered again";
+                let more = if held > all - confirmed { more } else { "" };
+                format!("asked again: of {}, {held} are pending still{more}", words::entries(all))
+            }
         }
     }
 
@@ -239,7 +253,9 @@ impl Executor<'_> {
                         What::MoveTo(target) => Some(target),
                         What::Acknowledge => None,
                     };
-                    let found = self.found_with(&now.ask.key, &now.ask.group, owner, &now.rows).await;
+                    let found = self
+                        .found_with(&now.ask.key, &now.ask.group, owner, &now.rows, done.claimed.max(done.acknowledged))
+                        .await;
                     return Outcome::Unknown(format!("{fault}; {found}"), done);
                 }
             };
@@ -293,7 +309,7 @@ impl Executor<'_> {
                 Ok((replies, _)) => replies,
                 Err(fault) => {
                     let ask = &now.ask;
-                    let found = self.found_with(&ask.key, &ask.group, Some(&ask.holder), &now.rows).await;
+                    let found = self.found_with(&ask.key, &ask.group, Some(&ask.holder), &now.rows, done.claimed).await;
                     return Outcome::Unknown(format!("{fault}; {found}"), done);
                 }
             };

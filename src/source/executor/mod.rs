@@ -178,7 +178,16 @@ impl<'a> Executor<'a> {
             }
         }
         let cursor = self.cursor(&plan.ask.key, &plan.ask.group).await.ok().flatten();
-        let note = cursor.is_none().then(|| format!("set to {}, which could not be read back", plan.target));
+        let note = match cursor {
+            None => Some(format!("set to {}, which could not be read back", plan.target)),
+            Some(now) if now > plan.target => {
+                Some(format!("it was set to {}, and the group has read on since", plan.target))
+            }
+            Some(now) if now < plan.target => {
+                Some(format!("it was set to {}, and somebody has moved it back since", plan.target))
+            }
+            Some(_) => None,
+        };
         Outcome::Done(Done {
             cursor,
             cursor_before: Some(before),
