@@ -98,6 +98,9 @@ pub struct WatchArgs {
     /// Watch only this group; may be repeated
     #[arg(long = "group", value_name = "NAME", help_heading = "What to watch")]
     pub groups: Vec<OsString>,
+    /// Show this group, but find nothing wrong with it, as with one that nobody needs; may be repeated
+    #[arg(long = "ignore-group", value_name = "NAME", help_heading = "What to watch")]
+    pub ignore_groups: Vec<OsString>,
     /// Time between two polls, from 100ms
     #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = interval, help_heading = "What to watch")]
     pub interval: Duration,

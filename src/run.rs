@@ -87,6 +87,9 @@ pub fn settings(args: &WatchArgs) -> Result<Settings, Failure> {
     for group in &args.groups {
         settings.groups.push(exact_name(group)?);
     }
+    for group in &args.ignore_groups {
+        settings.ignored.push(exact_name(group)?);
+    }
     Ok(settings)
 }
 

@@ -299,4 +299,6 @@ fn next_drift(
 }
 
 #[cfg(test)]
+mod edges;
+#[cfg(test)]
 mod tests;

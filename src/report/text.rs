@@ -212,6 +212,9 @@ fn group_lines(out: &mut String, watch: &Watch, stream: &StreamState, group: &Gr
     if consumers.len() > CONSUMERS {
         line(out, 4, &format!("and {} more consumers", consumers.len() - CONSUMERS));
     }
+    if watch.store.settings.ignores(group.name()) {
+        line(out, 4, "ignored: not judged");
+    }
     for finding in &watch.verdicts.group(&stream.key, group.name()).findings {
         finding_lines(out, 4, finding);
     }

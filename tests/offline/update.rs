@@ -769,3 +769,19 @@ fn lag_zero_is_never_made_of_nothing() {
     let (_, group) = scene.app.watch.store.groups().next().unwrap();
     assert_ne!(group.lag.value, Some(0));
 }
+
+#[test]
+fn a_group_that_is_ignored_is_shown_and_never_judged() {
+    let mut world = healthy();
+    world.group("mail", "workers").holds("w9", "1-0", 9_000_000, 1).consumer("w9", 9_000_000, Some(9_000_000));
+    let found = |ignored: &[&str]| {
+        let ignored = ignored.iter().map(|name| Name::from(*name)).collect();
+        let mut scene = Scene::watching(world.clone(), Settings { ignored, ..Settings::default() });
+        scene.ticks(8);
+        scene
+    };
+    assert!(found(&[]).app.watch.groups().any(|seen| !seen.judgement.findings.is_empty()));
+    let scene = found(&["workers"]);
+    assert!(ids(&scene.app).contains(&"mail/workers".to_owned()));
+    assert!(scene.app.watch.groups().all(|seen| seen.judgement.findings.is_empty()));
+}

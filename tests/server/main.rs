@@ -22,6 +22,8 @@ mod lag_matrix;
 /// Watching as the program does, with its clock; and the truth beside it.
 mod live;
 /// Names that are not UTF-8.
+/// Numbers of one moment agree, also through a slow link.
+mod moment;
 mod odd_names;
 /// Watching with the test's own clock: ten minutes pass in seconds.
 mod paced;

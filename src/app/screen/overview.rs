@@ -149,9 +149,11 @@ fn why_empty(app: &App) -> Vec<Line> {
 }
 
 fn table_row(app: &App, row: &Row, now: Now) -> TableRow {
+    let is_ignored = row.group.is_some_and(|group| app.shown().store.settings.ignores(group.name()));
     let mark = match (row.level().filter(|level| *level > Level::Info), row.group, &row.stream.groups_fault) {
         (None, None, Some(_)) => span("?", Tone::Warn),
         (None, None, None) => Span::default(),
+        (None, Some(_), _) if is_ignored => span("-", Tone::Dim),
         (None, Some(_), _) if app.is_unanswered(now) || row.why_unknown().is_some() => span("?", Tone::Warn),
         (None, Some(_), _) if row.is_unread() => span("…", Tone::Dim),
         (level, ..) => level_mark(level),
@@ -199,7 +201,8 @@ fn table_row(app: &App, row: &Row, now: Now) -> TableRow {
             *cell = span(cell.text.clone(), Tone::Dim);
         }
     }
-    cells.push(if old { fault.or(found) } else { found.or(fault) }.unwrap_or_default());
+    let ignored = is_ignored.then(|| span("ignored", Tone::Dim));
+    cells.push(if old { fault.or(found) } else { found.or(fault) }.or(ignored).unwrap_or_default());
     TableRow { cells, nested: false }
 }
 

@@ -64,6 +64,8 @@ pub fn view(seen: &JudgedGroup, selected: Option<usize>, answered: bool) -> Symp
         seen.findings().enumerate().map(|(index, finding)| item(finding, selected == Some(index))).collect();
     let number = match (judgement.level(), items.len()) {
         (_, 0) if !answered => vec![span("not known", Tone::Warn)],
+        // a group that is ignored
+        (_, 0) if judgement.quiet.is_empty() && judgement.waiting.is_empty() => vec![span("not judged", Tone::Dim)],
         (_, 0) if judgement.waiting.is_empty() => vec![span("all quiet", Tone::Dim)],
         (_, 0) => vec![span("nothing found so far", Tone::Dim)],
         (Some(level), 1) => vec![bold("1 finding", level_tone(level))],

@@ -4,6 +4,7 @@
 use super::{Discovery, GroupState, HISTORY_BYTES, RowState, Store, StreamState, doubt, vanished};
 use crate::core::{
     event::Event,
+    history::History,
     known::Known,
     lag::{self, Inputs, Lag},
     loss::{self, Loss},
@@ -13,6 +14,7 @@ use crate::core::{
     sample::{Fault, GroupDetail, PageRequest, Part, RangeIds, RangeRequest, Sample, ScanSample, StreamSample},
     strip::Window,
     time::{Mono, Now, age_words},
+    words::entries,
 };
 
 /// How samples belong together.
@@ -328,13 +330,20 @@ impl Fold<'_> {
         new: &GroupFacts,
     ) {
         if new.cursor < old.cursor {
+            let window = &stream.window;
+            let counted = (window.covers(new.cursor) && window.covers(old.cursor))
+                .then(|| window.ids().filter(|id| *id > new.cursor && *id <= old.cursor).count() as i64);
+            let again = counted.map_or("entries between".to_owned(), entries);
+            let are = if counted == Some(1) { "is" } else { "are" };
             let text = format!(
-                "the cursor of {} went back from {} to {}: entries between are delivered again",
+                "the cursor of {} went back from {} to {}: {again} {are} delivered again",
                 new.name, old.cursor, new.cursor
             );
             self.tell("cursor-went-back", stream, Some(&new.name), text);
             if let Some(group) = stream.groups.get_mut(&new.name) {
                 group.seen.rewound = Some((new.cursor, old.cursor));
+                // a trend across the move would take it for traffic
+                group.history = History::default();
             }
             return;
         }
@@ -349,6 +358,7 @@ impl Fold<'_> {
             self.tell("cursor-jumped", stream, Some(&new.name), text);
             if let Some(group) = stream.groups.get_mut(&new.name) {
                 group.seen.skips.push((old.cursor, new.cursor));
+                group.history = History::default();
             }
         }
     }

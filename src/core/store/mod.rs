@@ -76,6 +76,8 @@ pub struct Settings {
     pub patterns: Vec<Name>,
     /// Only these groups; empty means all.
     pub groups: Vec<Name>,
+    /// Groups that are shown and never judged, as forgotten ones.
+    pub ignored: Vec<Name>,
     /// Most rows of a PEL that a full reading fetches.
     pub pel_limit: usize,
     /// A consumer with pending entries is reported as gone after it was unseen for this long, in milliseconds.
@@ -91,6 +93,11 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// Whether nothing is said of this group.
+    pub fn ignores(&self, group: &Name) -> bool {
+        self.ignored.contains(group)
+    }
+
     /// Whether a symptom may be reported.
     pub fn names(&self, id: &str) -> bool {
         let listed = |ids: &[String]| ids.iter().any(|one| one == id);
@@ -104,6 +111,7 @@ impl Default for Settings {
             keys: Vec::new(),
             patterns: Vec::new(),
             groups: Vec::new(),
+            ignored: Vec::new(),
             pel_limit: 1000,
             gone_after_ms: 60_000,
             quiet: Vec::new(),

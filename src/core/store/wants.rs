@@ -64,11 +64,14 @@ const REPLY_BYTES: u64 = 64 * 1024;
 pub const MANY_CONSUMERS: i64 = 200;
 /// The least interval for such a list, in milliseconds.
 const MANY_CONSUMERS_MS: u64 = 5000;
-/// The interval is also at least this many microseconds for each listed consumer. A consumer takes 90 bytes and 0.6 us of the server's
-/// time (docs/server-facts.md 10), so lists cost at most 64 KB a second and less than a thousandth of that time.
-const EACH_CONSUMER_US: u64 = 1400;
-/// The same for XPENDING's summary, which lists all holders: 35 bytes and 0.1 us each.
-const EACH_HOLDER_US: u64 = 550;
+/// The interval is also at least this many microseconds for each listed consumer, up to a minute and a half. A consumer takes 90 bytes and
+/// 0.6 us of the server's time (docs/server-facts.md 10): a list of 10,000 comes once a minute and costs 100 us a second.
+const EACH_CONSUMER_US: u64 = 6000;
+const LONGEST_LIST_MS: u64 = 90_000;
+/// A longer XPENDING summary is fetched only at intervals.
+const MANY_HOLDERS: i64 = 1800;
+/// The same for XPENDING's summary, which lists all holders: 35 bytes and 0.1 us each. One of 10,000 comes every ten seconds.
+const EACH_HOLDER_US: u64 = 1000;
 /// A longer consumer list is never fetched, because the server can do nothing else for 25 ms. XPENDING's summary names the holders.
 pub const MOST_CONSUMERS: i64 = 50_000;
 /// If the reply of XINFO STREAM is larger than this, in bytes, it is fetched rarely.
@@ -203,7 +206,11 @@ impl Store {
         match focus {
             Focus::All => {
                 groups.extend(
-                    stream.groups.values().filter(|g| self.wants_group(g.name())).map(|group| self.full_request(group)),
+                    stream
+                        .groups
+                        .values()
+                        .filter(|g| self.wants_group(g.name()))
+                        .map(|group| self.full_request(group, now)),
                 );
                 ranges = self.ranges(stream, &self.cursors(stream), Depth::Full);
             }
@@ -295,15 +302,13 @@ impl Store {
         request
     }
 
-    fn full_request(&self, group: &GroupState) -> GroupRequest {
-        // long lists once per reading; short ones in each round, so that they are of the same moment as the rest
+    fn full_request(&self, group: &GroupState, now: Mono) -> GroupRequest {
+        // short lists in each round, so that they are of the same moment as the rest; long ones as rarely as on the screen
         let short = consumers_of(group) <= MANY_CONSUMERS;
-        let listed = group.consumers.value.is_some() && group.consumers.at >= self.reading_since;
-        let summed = group.summary.value.is_some() && group.summary.at >= self.reading_since;
         GroupRequest {
             name: group.name().clone(),
-            consumers: short || !listed && consumers_of(group) <= MOST_CONSUMERS,
-            summary: short || !summed,
+            consumers: consumers_due(group, now),
+            summary: short || summary_due(group, now),
             pages: self.full_pages(group),
         }
     }
@@ -435,7 +440,8 @@ fn consumers_due(group: &GroupState, now: Mono) -> bool {
     match consumers_of(group) {
         ..=MANY_CONSUMERS => true,
         count @ ..=MOST_CONSUMERS => {
-            let wait = MANY_CONSUMERS_MS.max(count.unsigned_abs() * EACH_CONSUMER_US / 1000);
+            let wait = (count.unsigned_abs().saturating_mul(EACH_CONSUMER_US) / 1000)
+                .clamp(MANY_CONSUMERS_MS, LONGEST_LIST_MS);
             group.consumers.value.is_none() || group.consumers.age_ms(now) >= wait
         }
         _ => false,
@@ -445,8 +451,10 @@ fn consumers_due(group: &GroupState, now: Mono) -> bool {
 fn summary_due(group: &GroupState, now: Mono) -> bool {
     match consumers_of(group) {
         ..=MANY_CONSUMERS => group.facts.pending.exceeds(PAGE_ROWS as i64),
+        count if count <= MANY_HOLDERS => true,
         count => {
-            group.summary.value.is_none() || group.summary.age_ms(now) >= count.unsigned_abs() * EACH_HOLDER_US / 1000
+            group.summary.value.is_none()
+                || group.summary.age_ms(now) >= count.unsigned_abs().saturating_mul(EACH_HOLDER_US) / 1000
         }
     }
 }

@@ -103,7 +103,7 @@ impl Verdicts {
         for stream in due() {
             let verdict = self.streams.entry(stream.key.clone()).or_default();
             verdict.groups.retain(|name, _| stream.groups.contains_key(name));
-            for group in stream.groups.values() {
+            for group in stream.groups.values().filter(|group| !store.settings.ignores(group.name())) {
                 let last = verdict.groups.entry(group.name().clone()).or_default();
                 if last.began != group.began {
                     *last = GroupVerdict { began: group.began, ..GroupVerdict::default() };

@@ -209,19 +209,15 @@ impl Executor<'_> {
             from = found.last().filter(|_| found.len() == 1000).and_then(|row| row.id.next());
         }
         let (all, held) = (rows.len() as i64, held as i64);
-        match owner {
-            Some(owner) => {
-                let fewer = "; that is less than was confirmed: some were acknowledged or claimed by others since";
-                let fewer = if held < confirmed { fewer } else { "" };
-                format!("asked again: of {}, {owner} holds {held} now{fewer}", words::entries(all))
-            }
-            None => {
-                let more =
-                    "; that is more than the confirmed acknowledgements leave: they may have been delivered again";
-                let more = if held > all - confirmed { more } else { "" };
-                format!("asked again: of {}, {held} are pending still{more}", words::entries(all))
-            }
+        let all_words = words::entries(all);
+        if let Some(owner) = owner {
+            let fewer = "; that is less than was confirmed: some were acknowledged or claimed by others since";
+            let fewer = if held < confirmed { fewer } else { "" };
+            return format!("asked again: of {all_words}, {owner} holds {held} now{fewer}");
         }
+        let more = "; that is more than the confirmed acknowledgements leave: they may have been delivered again";
+        let more = if held > all - confirmed { more } else { "" };
+        format!("asked again: of {all_words}, {held} are pending still{more}")
     }
 
     pub(super) async fn marked(&mut self, plan: &MarkedPlan) -> Outcome {
