@@ -264,7 +264,7 @@ pub const BINDINGS: &[Binding] = &[
         &[Char('e')],
         Scope::Everywhere,
         "events",
-        "events so far: groups lost, cursors moved back, consumers gone",
+        "events so far: findings, groups lost, cursors moved back, consumers gone, links lost",
     )
     .unless(&[no_events]),
     row(Action::Help, &[Char('?'), F(1)], Scope::Everywhere, "help", "the keys that work here"),

@@ -30,6 +30,11 @@ pub enum Fault {
 }
 
 impl Fault {
+    /// Whether the server does not know the command at all, so that no permission would help.
+    pub fn is_absent(&self) -> bool {
+        matches!(self, Self::Denied(text) if text.contains("unknown command"))
+    }
+
     /// What a row shows in place of its numbers.
     pub fn words(&self) -> String {
         match self {
@@ -37,9 +42,7 @@ impl Fault {
             Self::WrongType => "not a stream".to_owned(),
             Self::NoGroup => "no such group".to_owned(),
             Self::Unasked => "not asked for again".to_owned(),
-            Self::Denied(text) if text.contains("unknown command") => {
-                "the server does not offer this command".to_owned()
-            }
+            Self::Denied(_) if self.is_absent() => "the server does not offer this command".to_owned(),
             Self::Denied(_) => "no permission".to_owned(),
             Self::Elsewhere { node, once: false, .. } => {
                 format!("on node {node} of the cluster: --cluster follows it there")

@@ -1,6 +1,6 @@
 //! The pure core of pelwatch: what a stream, a group and a pending entry are, what a sample says about them, and what follows from it.
 //!
-//! Nothing here may do I/O, know a terminal, a socket or a runtime, or read a clock: times are arguments. `tests/architecture.rs` reads
+//! Nothing here may do I/O, know a terminal, a socket or a runtime, or read a clock: times are arguments. `tests/offline/architecture.rs` reads
 //! the imports of this folder and fails on a breach.
 
 pub mod action;

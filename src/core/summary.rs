@@ -2,8 +2,8 @@
 
 use super::{
     fault::Fault,
-    store::{RowState, Store, StreamState},
-    symptoms::Level,
+    store::{RowState, StreamState},
+    symptoms::{self, Level},
     watch::{JudgedGroup, Watch},
 };
 
@@ -45,7 +45,11 @@ impl Summary {
 }
 
 impl JudgedGroup<'_> {
+    /// Of a group that is ignored nothing is said.
     pub fn summary(&self) -> Summary {
+        if self.is_ignored {
+            return Summary::Quiet;
+        }
         let of_stream = self.of_stream.iter().map(|finding| finding.level).max();
         let found = Summary::of_level(self.judgement.level().max(of_stream));
         let known = match (self.why_unknown(), self.group.has_been_read()) {
@@ -59,6 +63,9 @@ impl JudgedGroup<'_> {
     /// Why nothing can be said of the group: XINFO cannot be had, or, while entries wait or are pending, what tells of those.
     pub fn why_unknown(&self) -> Option<String> {
         let (stream, group) = (self.stream, self.group);
+        if self.is_ignored {
+            return None;
+        }
         if let RowState::Fault(fault) = &stream.state {
             return Some(fault.words());
         }
@@ -101,14 +108,19 @@ impl Watch {
             (None, true) => Summary::Reading,
             (None, false) => Summary::Quiet,
         };
-        groups.chain(streams).fold(server.max(search), Summary::max)
+        // streams of a node that does not answer may not even be known
+        let down = store.cluster.as_ref().is_some_and(|cluster| cluster.up() < cluster.nodes.len());
+        let nodes = if down { Summary::Unknown } else { Summary::Quiet };
+        groups.chain(streams).fold(server.max(search).max(nodes), Summary::max)
     }
 
     /// Why streams cannot be looked for, where that was asked.
     pub fn why_unsearched(&self) -> Option<String> {
         let fault = self.store.discovery.fault.as_ref()?;
-        // where streams are named, the rest does not matter
-        self.store.settings.keys.is_empty().then(|| format!("SCAN: {}", fault.words()))
+        let settings = &self.store.settings;
+        // where all streams are named, nothing is looked for
+        let looks = settings.keys.is_empty() || !settings.patterns.is_empty();
+        looks.then(|| format!("SCAN: {}", fault.words()))
     }
 
     /// The verdict over a stream and its groups.
@@ -123,7 +135,7 @@ impl Watch {
 
     /// Ids of checks that cannot be judged: what they need is denied, absent or too costly to read.
     pub fn cannot_tell(&self) -> Vec<&'static str> {
-        let mut ids = cannot_tell_of_server(&self.store);
+        let mut ids = symptoms::cannot_tell(&self.store);
         ids.extend(self.groups().flat_map(|seen| seen.judgement.cannot_tell.iter().copied()));
         ids.sort_unstable();
         ids.dedup();
@@ -139,11 +151,4 @@ fn summary_of_stream(stream: &StreamState) -> Summary {
         RowState::Fault(Fault::Missing | Fault::WrongType | Fault::NoGroup) => Summary::Warn,
         RowState::Fault(_) => Summary::Unknown,
     }
-}
-
-/// Checks of servers and streams whose command is denied.
-pub fn cannot_tell_of_server(store: &Store) -> Vec<&'static str> {
-    let needs = [("writes-refused", "INFO"), ("other-database", "INFO"), ("expires", "PTTL")];
-    let denied = |(_, command): &(&str, &str)| store.denied.contains(command);
-    needs.into_iter().filter(denied).map(|(id, _)| id).filter(|id| store.settings.names(id)).collect()
 }

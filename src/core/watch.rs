@@ -58,6 +58,7 @@ impl Watch {
             stream,
             group,
             judgement,
+            is_ignored: self.store.settings.ignores(group.name()),
             of_stream: self.verdicts.stream(&stream.key),
             of_server: self.verdicts.server(),
         }
@@ -67,6 +68,8 @@ impl Watch {
 /// A group with its stream, and what the checks say of both.
 #[derive(Clone, Copy, Debug)]
 pub struct JudgedGroup<'a> {
+    /// Whether the group is shown and never judged.
+    pub is_ignored: bool,
     pub stream: &'a StreamState,
     pub group: &'a GroupState,
     pub judgement: &'a Judgement,

@@ -167,7 +167,7 @@ fn group(watch: &Watch, stream: &StreamState, group: &GroupState, now: Now) -> V
     json!({
         "name": name(group.name()),
         "verdict": judged.summary().word(),
-        "ignored": watch.store.settings.ignores(group.name()),
+        "ignored": judged.is_ignored,
         "not_yet": judged.judgement.waiting,
         "cannot_tell": judged.judgement.cannot_tell,
         "state": state,

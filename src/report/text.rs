@@ -36,7 +36,7 @@ pub fn snapshot(watch: &Watch, endpoint: &str, now: Now) -> String {
     );
     if !store.denied.is_empty() {
         let denied: Vec<&str> = store.denied.iter().copied().collect();
-        line(&mut out, 0, &format!("no permission for: {}", denied.join(", ")));
+        line(&mut out, 0, &format!("denied: {}", denied.join(", ")));
     }
     for note in store.cluster_notes() {
         line(&mut out, 0, &note);

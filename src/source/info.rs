@@ -25,7 +25,7 @@ pub(super) fn commands_of(request: &ConditionRequest, server: &ServerFacts) -> V
     all
 }
 
-/// The command behind each of so many replies.
+/// The name of the command behind each of the `count` replies.
 pub(super) fn names_of(request: &ConditionRequest, count: usize) -> impl Iterator<Item = &'static str> {
     let info = count - if request.config { RULES.len() } else { 0 };
     (0..count).map(move |index| if index < info { "INFO" } else { "CONFIG GET" })

@@ -12,6 +12,7 @@ pub mod fake;
 mod found;
 pub mod fuzzing;
 pub mod pty;
+pub mod relay;
 mod servers;
 pub mod world;
 

@@ -11,10 +11,12 @@ use pelwatch::{
         msg::Msg,
     },
     core::{
+        cluster::{ClusterFacts, NodeFacts},
         known::Known,
         name::Name,
-        sample::{EntryPayload, Sample},
+        sample::{EntryPayload, Fault, Sample},
         store::{Focus, Settings},
+        summary::Summary,
         time::Mono,
     },
 };
@@ -774,14 +776,31 @@ fn lag_zero_is_never_made_of_nothing() {
 fn a_group_that_is_ignored_is_shown_and_never_judged() {
     let mut world = healthy();
     world.group("mail", "workers").holds("w9", "1-0", 9_000_000, 1).consumer("w9", 9_000_000, Some(9_000_000));
-    let found = |ignored: &[&str]| {
+    let found_in = |world: &World, ignored: &[&str]| {
         let ignored = ignored.iter().map(|name| Name::from(*name)).collect();
         let mut scene = Scene::watching(world.clone(), Settings { ignored, ..Settings::default() });
         scene.ticks(8);
         scene
     };
-    assert!(found(&[]).app.watch.groups().any(|seen| !seen.judgement.findings.is_empty()));
-    let scene = found(&["workers"]);
+    assert!(found_in(&world, &[]).app.watch.groups().any(|seen| !seen.judgement.findings.is_empty()));
+    // nor is it reported that something about it cannot be read
+    world.group("mail", "workers").pending_fault = Some(Fault::Denied("NOPERM".to_owned()));
+    let summary = |ignored: &[&str]| found_in(&world, ignored).app.watch.summary();
+    assert!(summary(&[]) >= Summary::Unknown && summary(&["workers"]) < Summary::Reading);
+    let scene = found_in(&world, &["workers"]);
     assert!(ids(&scene.app).contains(&"mail/workers".to_owned()));
     assert!(scene.app.watch.groups().all(|seen| seen.judgement.findings.is_empty()));
+}
+
+#[test]
+fn a_cluster_with_a_node_that_does_not_answer_is_never_quiet() {
+    let node = |name: &str, trouble: Option<&str>| NodeFacts { name: name.into(), trouble: trouble.map(str::to_owned) };
+    let summary = |trouble| {
+        let nodes = vec![node("h:1", None), node("h:2", trouble)];
+        let world = World { cluster: Some(ClusterFacts { nodes, all_known: true, all_searched: true }), ..healthy() };
+        let mut scene = Scene::new(world);
+        scene.ticks(8);
+        scene.app.watch.summary()
+    };
+    assert_eq!((summary(None), summary(Some("no answer"))), (Summary::Quiet, Summary::Unknown));
 }

@@ -7,13 +7,9 @@ use pelwatch::{
     core::{name::Name, store::Settings},
     source::{Link, Target, target::Parts},
     tasks::FullReading,
-    testing::{TestServer, each_server},
+    testing::{TestServer, each_server, relay::Relay},
 };
 use std::{
-    io::{Read, Write},
-    net::{TcpListener, TcpStream},
-    os::unix::net::UnixStream,
-    path::Path,
     sync::atomic::{AtomicBool, Ordering},
     thread,
     time::Duration,
@@ -23,33 +19,8 @@ use tokio::runtime::Builder;
 /// How long a byte takes, each way.
 const DELAY: Duration = Duration::from_millis(15);
 const SAMPLES: usize = 20;
-
-/// Passes bytes on, each chunk after the delay.
-fn pass(mut from: impl Read, mut to: impl Write) {
-    let mut bytes = vec![0; 65_536];
-    while let Ok(n @ 1..) = from.read(&mut bytes) {
-        thread::sleep(DELAY);
-        if to.write_all(&bytes[..n]).is_err() {
-            return;
-        }
-    }
-}
-
-/// A slow way to a server: its port.
-fn slow_way(socket: &Path) -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    let socket = socket.to_owned();
-    thread::spawn(move || {
-        for client in listener.incoming().map_while(Result::ok) {
-            let Ok(server) = UnixStream::connect(&socket) else { return };
-            let (there, back): (TcpStream, UnixStream) = (client.try_clone().unwrap(), server.try_clone().unwrap());
-            thread::spawn(move || pass(there, server));
-            thread::spawn(move || pass(back, client));
-        }
-    });
-    port
-}
+/// How long an entry is handled, and how long until the next one comes: the workload's own pace, on which no check waits.
+const PACE: Duration = Duration::from_millis(3);
 
 /// Reads, and 3 ms later acknowledges and deletes in one MULTI, until it is told to stop.
 fn handle(server: &TestServer, consumer: &str, stop: &AtomicBool) {
@@ -62,7 +33,7 @@ fn handle(server: &TestServer, consumer: &str, stop: &AtomicBool) {
             .query(&mut db)
             .unwrap();
         let ids: Vec<String> = read.into_iter().flatten().flat_map(|(_, entries)| entries).map(|(id, _)| id).collect();
-        thread::sleep(Duration::from_millis(3));
+        thread::sleep(PACE);
         if !ids.is_empty() {
             let mut both = redis::pipe();
             both.atomic().cmd("XACK").arg("k").arg("g").arg(&ids).cmd("XDEL").arg("k").arg(&ids);
@@ -75,7 +46,7 @@ fn add(server: &TestServer, stop: &AtomicBool) {
     let mut db = server.connect().unwrap();
     while !stop.load(Ordering::Relaxed) {
         redis::cmd("XADD").arg(&["k", "*", "n", "1"]).query::<redis::Value>(&mut db).unwrap();
-        thread::sleep(Duration::from_millis(3));
+        thread::sleep(PACE);
     }
 }
 
@@ -83,7 +54,7 @@ fn add(server: &TestServer, stop: &AtomicBool) {
 fn what_is_of_one_moment_agrees_through_a_slow_link() {
     each_server(|server, found| {
         server.run("XGROUP CREATE k g 0 MKSTREAM");
-        let port = slow_way(&server.socket());
+        let way = Relay::to(&server.socket(), DELAY);
         let stop = AtomicBool::new(false);
         thread::scope(|scope| {
             scope.spawn(|| add(server, &stop));
@@ -91,7 +62,7 @@ fn what_is_of_one_moment_agrees_through_a_slow_link() {
             scope.spawn(|| handle(server, "b", &stop));
             let runtime = Builder::new_current_thread().enable_all().build().unwrap();
             let clock = Clock::start();
-            let parts = Parts { host: Some("127.0.0.1".to_owned()), port: Some(port), ..Parts::default() };
+            let parts = Parts { host: Some("127.0.0.1".to_owned()), port: Some(way.port()), ..Parts::default() };
             let mut link = runtime.block_on(Link::connect(&Target::new(parts).unwrap(), clock)).unwrap();
             let settings = Settings { keys: vec![Name::from("k")], ..Settings::default() };
             let mut reading = FullReading::new(settings, clock);

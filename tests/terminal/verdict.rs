@@ -4,17 +4,9 @@ use crate::session::{LIMIT, newest, seed_orders, start, watch, watch_orders};
 use pelwatch::testing::{
     TestServer, each_server, newest_from,
     pty::{Terminal, text_of},
+    relay::Relay,
 };
-use std::{
-    io::{Read, Write},
-    net::TcpListener,
-    os::unix::net::UnixStream,
-    process::Command,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-};
+use std::{process::Command, time::Duration};
 
 /// 60 streams with 2 groups each, all of them empty and well, but for one dead worker.
 fn seed_fleet(server: &TestServer) {
@@ -125,42 +117,18 @@ fn a_server_out_of_memory_is_critical_until_it_takes_writes_again() {
     });
 }
 
-/// Forwards one connection to a socket until `deaf` is set; then it takes everything and answers nothing, as a half-open connection does.
-fn half_open(socket: &std::path::Path, deaf: &Arc<AtomicBool>) -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    let (socket, deaf) = (socket.to_owned(), Arc::clone(deaf));
-    std::thread::spawn(move || {
-        for client in listener.incoming().map_while(Result::ok) {
-            let Ok(server) = UnixStream::connect(&socket) else { return };
-            let (mut from, mut to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
-            std::thread::spawn(move || drop(std::io::copy(&mut from, &mut to)));
-            let (mut from, mut to, deaf) = (server, client, Arc::clone(&deaf));
-            std::thread::spawn(move || {
-                let mut bytes = [0; 4096];
-                while let Ok(n @ 1..) = from.read(&mut bytes) {
-                    if !deaf.load(Ordering::Relaxed) && to.write_all(&bytes[..n]).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-    });
-    port
-}
-
 #[test]
 fn a_half_open_connection_leaves_no_verdict() {
     let server = TestServer::start(&newest());
     seed_orders(&server);
-    let deaf = Arc::new(AtomicBool::new(false));
-    let port = half_open(&server.socket(), &deaf).to_string();
+    let way = Relay::to(&server.socket(), Duration::ZERO);
+    let port = way.port().to_string();
     let terminal = start(&["-h", "127.0.0.1", "-p", &port, "--interval", "100ms"], (120, 40), &[]);
     terminal.wait_text("✓ quiet", LIMIT);
-    deaf.store(true, Ordering::Relaxed);
+    way.set_deaf(true);
     terminal.wait_text("? not known since", LIMIT);
     terminal.wait_gone("quiet", LIMIT);
-    deaf.store(false, Ordering::Relaxed);
+    way.set_deaf(false);
     terminal.wait_text("✓ quiet", LIMIT * 2);
 }
 

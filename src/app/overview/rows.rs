@@ -8,9 +8,9 @@ use crate::{
         name::Name,
         sample::Fault,
         store::{GroupState, RowState, StreamState},
-        symptoms::{Finding, Judgement, Level, Verdicts},
+        symptoms::{Finding, Judgement, Level},
         time::Mono,
-        watch::{JudgedGroup, Watch},
+        watch::Watch,
     },
 };
 use std::{cmp::Reverse, collections::BTreeSet};
@@ -20,18 +20,18 @@ use std::{cmp::Reverse, collections::BTreeSet};
 pub struct Row<'a> {
     pub stream: &'a StreamState,
     pub group: Option<&'a GroupState>,
-    verdicts: &'a Verdicts,
+    watch: &'a Watch,
 }
 
 impl<'a> Row<'a> {
     /// What was found of the stream as a whole.
     pub fn of_stream(&self) -> &'a [Finding] {
-        self.verdicts.stream(&self.stream.key)
+        self.watch.verdicts.stream(&self.stream.key)
     }
 
     /// What the checks say of the group; nothing where there is none.
     pub fn judgement(&self) -> Option<&'a Judgement> {
-        self.group.map(|group| self.verdicts.group(&self.stream.key, group.name()))
+        self.group.map(|group| self.watch.verdicts.group(&self.stream.key, group.name()))
     }
 
     pub fn id(&self) -> RowId {
@@ -45,7 +45,7 @@ impl<'a> Row<'a> {
 
     /// How bad it is: findings, or a stream that cannot be read although it was asked for.
     pub fn level(&self) -> Option<Level> {
-        let of_stream = self.verdicts.stream_level(&self.stream.key);
+        let of_stream = self.watch.verdicts.stream_level(&self.stream.key);
         let of_group = self.judgement().and_then(Judgement::level);
         match (&self.stream.state, self.group) {
             (RowState::Fault(_), _) => Some(Level::Warn),
@@ -58,26 +58,21 @@ impl<'a> Row<'a> {
 
     /// Whether the group was not read so far, so that nothing found means nothing.
     pub fn is_unread(&self) -> bool {
-        self.group.is_some_and(|group| self.stream.is_ok() && !group.has_been_read())
+        self.group.is_some_and(|group| self.stream.is_ok() && !group.has_been_read()) && !self.is_ignored()
+    }
+
+    /// Whether the group is shown and never judged.
+    pub fn is_ignored(&self) -> bool {
+        self.group.is_some_and(|group| self.watch.store.settings.ignores(group.name()))
     }
 
     /// Why nothing can be said of the row although it was asked about.
     pub fn why_unknown(&self) -> Option<String> {
         match (self.group, &self.stream.state, &self.stream.groups_fault) {
-            (Some(group), ..) => self.judged(group).why_unknown(),
+            (Some(group), ..) => self.watch.view(self.stream, group).why_unknown(),
             (None, RowState::Fault(Fault::Missing | Fault::WrongType), _) => None,
             (None, RowState::Fault(fault), _) | (None, RowState::Ok, Some(fault)) => Some(fault.words()),
             _ => None,
-        }
-    }
-
-    fn judged(&self, group: &'a GroupState) -> JudgedGroup<'a> {
-        JudgedGroup {
-            stream: self.stream,
-            group,
-            judgement: self.verdicts.group(&self.stream.key, group.name()),
-            of_stream: self.of_stream(),
-            of_server: self.verdicts.server(),
         }
     }
 
@@ -88,7 +83,7 @@ impl<'a> Row<'a> {
 
     /// Whether a check found something that needs a look.
     pub fn found(&self) -> Option<Level> {
-        let of_stream = self.verdicts.stream_level(&self.stream.key);
+        let of_stream = self.watch.verdicts.stream_level(&self.stream.key);
         self.judgement().and_then(Judgement::level).filter(|level| *level > Level::Info).max(of_stream)
     }
 
@@ -103,7 +98,8 @@ impl<'a> Row<'a> {
 impl App {
     /// All rows, by name. A stream without one of the groups asked for has a row only if it was asked for itself.
     pub fn every_row(&self) -> Vec<Row<'_>> {
-        let Watch { store, verdicts } = self.shown();
+        let watch = self.shown();
+        let store = &watch.store;
         let wanted = &store.settings.groups;
         let mut rows: Vec<Row> = Vec::new();
         for stream in store.streams.values() {
@@ -112,11 +108,11 @@ impl App {
                 stream.groups.values().filter(|g| wanted.is_empty() || wanted.contains(g.name())).map(|group| Row {
                     stream,
                     group: Some(group),
-                    verdicts,
+                    watch,
                 }),
             );
             if rows.len() == before && (stream.groups.is_empty() || store.settings.keys.contains(&stream.key)) {
-                rows.push(Row { stream, group: None, verdicts });
+                rows.push(Row { stream, group: None, watch });
             }
         }
         rows

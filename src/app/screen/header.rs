@@ -96,7 +96,7 @@ fn cannot_tell(checks: &[&str], denied: &[&str]) -> String {
 /// Seconds.
 const DAY: u64 = 86_400;
 
-/// The time of day so many milliseconds before `clock`, which is `HH:MM:SS`.
+/// The time of day `ago_ms` milliseconds before `clock`, which is `HH:MM:SS`.
 fn clock_before(clock: &str, ago_ms: u64) -> String {
     let parts: Vec<u64> = clock.split(':').filter_map(|part| part.parse().ok()).collect();
     let [hours, minutes, seconds] = parts[..] else { return format!("{} ago", age(ago_ms as i64)) };

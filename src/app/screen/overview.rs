@@ -121,7 +121,10 @@ fn why_empty(app: &App) -> Vec<Line> {
         return vec![
             line(&format!("Streams cannot be looked for: {}.", fault.words())),
             vec![span("Name them: pelwatch --stream NAME", Tone::Dim)],
-            vec![span(format!("Or have it allowed: {}", acl_line("*")), Tone::Dim)],
+            vec![span(
+                if fault.is_absent() { String::new() } else { format!("Or have it allowed: {}", acl_line("*")) },
+                Tone::Dim,
+            )],
         ];
     }
     if store.discovery.complete {
@@ -149,11 +152,10 @@ fn why_empty(app: &App) -> Vec<Line> {
 }
 
 fn table_row(app: &App, row: &Row, now: Now) -> TableRow {
-    let is_ignored = row.group.is_some_and(|group| app.shown().store.settings.ignores(group.name()));
     let mark = match (row.level().filter(|level| *level > Level::Info), row.group, &row.stream.groups_fault) {
         (None, None, Some(_)) => span("?", Tone::Warn),
         (None, None, None) => Span::default(),
-        (None, Some(_), _) if is_ignored => span("-", Tone::Dim),
+        (None, Some(_), _) if row.is_ignored() => span("-", Tone::Dim),
         (None, Some(_), _) if app.is_unanswered(now) || row.why_unknown().is_some() => span("?", Tone::Warn),
         (None, Some(_), _) if row.is_unread() => span("…", Tone::Dim),
         (level, ..) => level_mark(level),
@@ -201,7 +203,7 @@ fn table_row(app: &App, row: &Row, now: Now) -> TableRow {
             *cell = span(cell.text.clone(), Tone::Dim);
         }
     }
-    let ignored = is_ignored.then(|| span("ignored", Tone::Dim));
+    let ignored = row.is_ignored().then(|| span("ignored", Tone::Dim));
     cells.push(if old { fault.or(found) } else { found.or(fault) }.or(ignored).unwrap_or_default());
     TableRow { cells, nested: false }
 }
@@ -268,7 +270,7 @@ fn why_no_group(stream: &StreamState) -> String {
             "There is no such key. It shows up by itself when it is created.".to_owned()
         }
         (RowState::Fault(Fault::WrongType), _) => "The key holds something that is not a stream.".to_owned(),
-        (RowState::Fault(fault @ Fault::Denied(_)), _) => {
+        (RowState::Fault(fault @ Fault::Denied(_)), _) if !fault.is_absent() => {
             format!("It cannot be read; {}. To allow it: {}", server(fault), acl_line(&stream.key.shown()))
         }
         (RowState::Fault(fault), _) => format!("It cannot be read; {}", server(fault)),

@@ -33,7 +33,7 @@ pub struct ClaimAsk {
     pub min_idle_ms: i64,
     /// Only those of this consumer.
     pub from: Option<Name>,
-    /// At most so many.
+    /// The most entries to claim.
     pub limit: Option<usize>,
     /// Delivery counts stay as they are, and payloads do not travel.
     pub justid: bool,

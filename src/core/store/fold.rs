@@ -331,7 +331,7 @@ impl Fold<'_> {
     ) {
         if new.cursor < old.cursor {
             let window = &stream.window;
-            let counted = (window.covers(new.cursor) && window.covers(old.cursor))
+            let counted = (window.is_trusted() && window.covers(new.cursor) && window.covers(old.cursor))
                 .then(|| window.ids().filter(|id| *id > new.cursor && *id <= old.cursor).count() as i64);
             let again = counted.map_or("entries between".to_owned(), entries);
             let are = if counted == Some(1) { "is" } else { "are" };

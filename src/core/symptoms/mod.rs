@@ -239,6 +239,13 @@ pub fn all() -> impl Iterator<Item = About> {
     of_servers.chain(of_groups).chain(STREAM_CHECKS.iter().map(|check| check.about))
 }
 
+/// Checks of servers and streams that cannot be judged, because the command is denied on which they rest.
+pub fn cannot_tell(store: &Store) -> Vec<&'static str> {
+    let needs = [(writes_refused::ABOUT, "INFO"), (other_database::ABOUT, "INFO"), (expires::ABOUT, "PTTL")];
+    let denied = needs.iter().filter(|(_, command)| store.denied.contains(command));
+    denied.map(|(about, _)| about.id).filter(|id| store.settings.names(id)).collect()
+}
+
 pub fn ids() -> impl Iterator<Item = &'static str> {
     all().map(|about| about.id)
 }
