@@ -55,6 +55,22 @@ fn a_group_that_is_gone_is_told_with_what_it_held() {
 }
 
 #[test]
+fn what_waits_for_two_groups_is_lost_once_and_what_is_not_known_is_not_0() {
+    let (mut fake, mut store) = watched();
+    fake.group("other");
+    fake.tick(&mut store, &on_screen("g"));
+    let stream = store.streams.get_mut(&key()).unwrap();
+    let lags: Vec<i64> = stream.groups.values().map(|group| group.lag.exact().unwrap()).collect();
+    assert!(lags.len() == 2 && lags.iter().all(|lag| *lag > 0), "{lags:?}");
+    assert_eq!(stream.waiting(), lags.iter().max().copied());
+    stream.groups.get_mut(&"other".into()).unwrap().lag = crate::core::lag::Lag::unknown("");
+    assert_eq!((stream.waiting(), stream.pending()), (None, Some(6)));
+    fake.missing = true;
+    fake.tick(&mut store, &on_screen("g"));
+    assert!(store.events[0].text.contains("6 pending and an unknown number unread"), "{}", store.events[0].text);
+}
+
+#[test]
 fn a_stream_that_is_gone_is_told_once_and_keeps_its_row() {
     let (mut fake, mut store) = watched();
     fake.missing = true;

@@ -2,7 +2,6 @@
 
 use super::{Duplicates, RowState, StreamState, TimeToLive, Trims, fold::Fold};
 use crate::core::{
-    model::total,
     name::Name,
     sample::Fault,
     strip::Window,
@@ -15,8 +14,8 @@ const AT_END_MS: i64 = 500;
 impl Fold<'_> {
     pub(super) fn lose_stream(&mut self, stream: &mut StreamState, fault: Fault) {
         if stream.is_ok() && matches!(fault, Fault::Missing | Fault::WrongType) {
-            let held = total(stream.groups.values().filter_map(|group| group.facts.pending.value()));
-            let unread = total(stream.groups.values().filter_map(|group| group.lag.exact()));
+            let told = |number: Option<i64>| number.map_or("an unknown number".to_owned(), |number| number.to_string());
+            let (held, unread) = (told(stream.pending()), told(stream.waiting()));
             let length = stream.facts.value.as_ref().map_or(0, |facts| facts.length);
             let had = format!(
                 "{}, {}, {held} pending and {unread} unread",

@@ -304,6 +304,20 @@ impl StreamState {
         self.state == RowState::Ok
     }
 
+    /// Entries that at least one group has not read; `None` where that is not known. They wait for several groups at once, so the groups'
+    /// lags must not be added up.
+    pub fn waiting(&self) -> Option<i64> {
+        let last = self.facts.value.as_ref()?.last;
+        let groups = self.groups.values().filter(|group| last.is_some_and(|last| last > group.facts.cursor));
+        groups.map(|group| group.lag.exact()).try_fold(0_i64, |most, lag| Some(most.max(lag?)))
+    }
+
+    /// Entries pending in all groups together; `None` where one of the numbers is not known.
+    pub fn pending(&self) -> Option<i64> {
+        let mut counts = self.groups.values().map(|group| group.facts.pending.value());
+        counts.try_fold(0_i64, |sum, count| Some(sum.saturating_add(count?)))
+    }
+
     /// Whether an entry is still in the stream; `None` where that is not known.
     pub fn has_entry(&self, id: EntryId) -> Option<bool> {
         let facts = self.facts.value.as_ref()?;

@@ -2,12 +2,7 @@
 //! NOGROUP. A key whose time is set again with each addition is in order.
 
 use super::{About, Argv, Finding, Level, StreamCase};
-use crate::core::{
-    model::total,
-    store::{GroupState, StreamState},
-    time::age_words,
-    words::entries,
-};
+use crate::core::{store::StreamState, time::age_words, words::entries};
 
 pub(super) const ABOUT: About = About {
     id: "expires",
@@ -62,19 +57,15 @@ pub(super) fn judge(case: &StreamCase) -> Option<Finding> {
 
 /// What would be lost, in words; `None` where nothing is open.
 fn open(stream: &StreamState) -> Option<String> {
-    let pending = total(stream.groups.values().filter_map(|group| group.facts.pending.value()));
-    let unknown = stream.groups.values().any(|group| group.facts.pending.value().is_none());
-    let last = stream.facts.value.as_ref().and_then(|facts| facts.last);
-    let waits = |group: &&GroupState| last.is_some_and(|last| last > group.facts.cursor);
-    let waiting: Vec<&GroupState> = stream.groups.values().filter(waits).collect();
-    let counted: Option<i64> = waiting.iter().try_fold(0_i64, |sum, group| sum.checked_add(group.lag.exact()?));
-    let mut parts = Vec::new();
-    if pending > 0 || unknown {
-        parts.push(if unknown { "pending entries".to_owned() } else { format!("{} pending", entries(pending)) });
-    }
-    if !waiting.is_empty() {
-        parts.push(counted.map_or("waiting entries".to_owned(), |count| format!("{} waiting", entries(count))));
-    }
+    // without XINFO STREAM it is not known whether anything waits
+    stream.facts.value.as_ref()?;
+    let words = |number: Option<i64>, word: &str| match number {
+        Some(0) => None,
+        Some(number) => Some(format!("{} {word}", entries(number))),
+        None => Some(format!("{word} entries")),
+    };
+    let parts: Vec<String> =
+        words(stream.pending(), "pending").into_iter().chain(words(stream.waiting(), "waiting")).collect();
     (!parts.is_empty()).then(|| parts.join(" and "))
 }
 
