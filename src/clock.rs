@@ -1,6 +1,9 @@
 //! The only place that reads clocks. Core and app get times as arguments.
 
-use crate::core::time::{Mono, Now};
+use crate::core::{
+    number::{ms, signed_ms},
+    time::{Mono, Now},
+};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 #[derive(Clone, Copy, Debug)]
@@ -16,11 +19,11 @@ impl Clock {
 
     /// Milliseconds since the start.
     pub fn mono(&self) -> Mono {
-        Mono(crate::core::number::ms(self.start.elapsed()))
+        Mono(ms(self.start.elapsed()))
     }
 
     pub fn now(&self) -> Now {
-        let wall_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, crate::core::number::signed_ms);
+        let wall_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, signed_ms);
         Now { mono: self.mono(), wall_ms }
     }
 }

@@ -8,7 +8,7 @@ use crate::{
         screen,
     },
     clock::{Clock, local_time},
-    core::{outcome::Outcome, store::Settings},
+    core::{number::ms, outcome::Outcome, store::Settings},
     failure::Failure,
     journal, report,
     source::{Connection, Stop, Target},
@@ -139,7 +139,7 @@ impl Dashboard {
         mut tasks: JoinSet<Failure>,
         screen: Screen,
     ) -> io::Result<Self> {
-        let interval_ms = crate::core::number::ms(options.interval);
+        let interval_ms = ms(options.interval);
         let mut app = App::new(options.settings.clone(), target.place(), target.cli_words(), interval_ms);
         let size = screen.terminal.size()?;
         app.size = (size.width, size.height);

@@ -16,6 +16,7 @@ use crate::{
         census::Limits,
         id::EntryId,
         name::{Name, visible},
+        number::{signed_ms, us},
         outcome::Outcome,
         store::Settings,
     },
@@ -70,12 +71,9 @@ fn reach(url: Option<String>, flags: &ServerFlags) -> Result<Target, Failure> {
 /// When a `hex:` name has odd digits.
 pub fn settings(args: &WatchArgs) -> Result<Settings, Failure> {
     let mut settings = Settings {
-        gone_after_ms: crate::core::number::signed_ms(args.gone_after),
+        gone_after_ms: signed_ms(args.gone_after),
         quiet: args.quiet.clone(),
-        census: Limits {
-            second_us: crate::core::number::us(args.census_budget),
-            command_us: crate::core::number::us(args.census_command),
-        },
+        census: Limits { second_us: us(args.census_budget), command_us: us(args.census_command) },
         only: args.only.clone(),
         ..Settings::default()
     };
@@ -233,7 +231,7 @@ pub async fn claim(args: &ClaimArgs) -> Result<(), Failure> {
         group: exact_name(&args.group)?,
         target: exact_name(&args.to)?,
         create: args.create,
-        min_idle_ms: args.min_idle.map_or(CAUTIOUS_IDLE_MS, crate::core::number::signed_ms),
+        min_idle_ms: args.min_idle.map_or(CAUTIOUS_IDLE_MS, signed_ms),
         from: args.from.as_deref().map(exact_name).transpose()?,
         limit: args.limit,
         justid: !args.no_justid,
@@ -310,7 +308,7 @@ impl Desk {
     }
 
     fn active_ms(&self) -> i64 {
-        crate::core::number::signed_ms(self.act.active_within)
+        signed_ms(self.act.active_within)
     }
 
     fn planner(&mut self) -> Planner<'_> {

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::core::{
     store::{Reading, RowState},
-    time::Now,
+    time::{Now, age},
 };
 use std::collections::BTreeSet;
 
@@ -158,7 +158,7 @@ fn change_interval(app: &mut App, step: isize, now: Now) {
     let at_step = INTERVALS_MS[index] == app.interval_ms;
     let next = if step > 0 && !at_step { index } else { index.saturating_add_signed(step).min(INTERVALS_MS.len() - 1) };
     app.interval_ms = INTERVALS_MS[next];
-    app.notify(format!("one poll every {}", crate::core::time::age(app.interval_ms as i64)), now, NOTICE_MS);
+    app.notify(format!("one poll every {}", age(app.interval_ms as i64)), now, NOTICE_MS);
 }
 
 fn copy(app: &mut App, text: Option<String>, now: Now, effects: &mut Vec<Effect>) {

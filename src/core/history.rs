@@ -9,6 +9,7 @@ use super::{
     model::{GroupFacts, StreamFacts},
     time::Mono,
 };
+use crate::core::number::whole;
 use packed::Chunk;
 use std::collections::VecDeque;
 
@@ -73,7 +74,7 @@ impl Rates {
     /// How long until nothing waits, at these rates; `None` when it never ends or is not known.
     pub fn drain_ms(&self, lag: Option<i64>) -> Option<i64> {
         let (lag, gain) = (lag?, self.delivered? - self.added?);
-        (lag > 0 && gain > 0.0).then(|| crate::core::number::whole(lag as f64 / gain * 1000.0))
+        (lag > 0 && gain > 0.0).then(|| whole(lag as f64 / gain * 1000.0))
     }
 }
 

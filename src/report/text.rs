@@ -10,7 +10,7 @@ use crate::core::{
     strip::{Cell, EntryState},
     summary::Summary,
     symptoms::{Finding, Level, expires_harmlessly},
-    time::{Now, age},
+    time::{Now, age, rfc3339},
     watch::Watch,
     words::{count, entries},
 };
@@ -29,11 +29,7 @@ pub fn snapshot(watch: &Watch, endpoint: &str, now: Now) -> String {
     let server = &store.server;
     let role = server.role.as_deref().unwrap_or("role unknown");
     let flavor = if server.flavor.is_empty() { "unknown server" } else { &server.flavor };
-    line(
-        &mut out,
-        0,
-        &format!("{flavor} {} {role}, {endpoint}, {}", server.version, crate::core::time::rfc3339(now.wall_ms)),
-    );
+    line(&mut out, 0, &format!("{flavor} {} {role}, {endpoint}, {}", server.version, rfc3339(now.wall_ms)));
     if !store.denied.is_empty() {
         let denied: Vec<&str> = store.denied.iter().copied().collect();
         line(&mut out, 0, &format!("denied: {}", denied.join(", ")));
@@ -71,7 +67,7 @@ pub fn snapshot(watch: &Watch, endpoint: &str, now: Now) -> String {
         line(&mut out, 0, &format!("{streams} {have} a time to live, and nothing waits or is pending there"));
     }
     for event in &store.events {
-        line(&mut out, 0, &format!("{}  {}: {}", crate::core::time::rfc3339(event.wall_ms), event.id, event.text));
+        line(&mut out, 0, &format!("{}  {}: {}", rfc3339(event.wall_ms), event.id, event.text));
     }
     out
 }

@@ -6,6 +6,7 @@ use crate::core::{
     known::Known,
     model::{ConsumerFacts, GroupFacts, PendingRow, PendingSummary, StreamFacts, total},
     name::{Name, visible},
+    number::whole,
     sample::{Fault, Field, Part, RangeIds},
 };
 use redis::{ServerError, Value};
@@ -104,7 +105,7 @@ fn bytes(value: &Value) -> Option<&[u8]> {
 fn number(value: &Value) -> Option<i64> {
     match value {
         Value::Int(n) => Some(*n),
-        Value::Double(n) if n.fract() == 0.0 && n.abs() < 9e15 => Some(crate::core::number::whole(*n)),
+        Value::Double(n) if n.fract() == 0.0 && n.abs() < 9e15 => Some(whole(*n)),
         Value::Attribute { data, .. } => number(data),
         Value::BigNumber(digits) => std::str::from_utf8(digits).ok()?.parse().ok(),
         other => std::str::from_utf8(bytes(other)?).ok()?.parse().ok(),

@@ -15,6 +15,7 @@ use crate::{
         id::EntryId,
         model::ServerFacts,
         name::Name,
+        number::us,
         sample::{
             Cost, EntryPayload, Fault, Field, GroupDetail, Part, Request, Sample, ScanRequest, ScanSample,
             StreamRequest, StreamSample,
@@ -158,7 +159,7 @@ impl Link {
             commands: commands.len() as u64,
             round_trips: 1,
             bytes_in: weights.iter().sum(),
-            slowest_reply_us: crate::core::number::us(start.elapsed()),
+            slowest_reply_us: us(start.elapsed()),
             largest_reply: weights.into_iter().max().unwrap_or(0),
             server_us: None,
         };

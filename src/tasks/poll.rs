@@ -6,7 +6,7 @@ use crate::{
         msg::Msg,
     },
     clock::Clock,
-    core::time::Mono,
+    core::{number::ms, time::Mono},
     source::{Connection, LinkFault, Source, Target, Walker},
 };
 use std::time::Duration;
@@ -73,7 +73,7 @@ impl<C: Connect> Poller<C> {
             };
             tries += 1;
             let wait = FIRST_WAIT.saturating_mul(1 << (tries - 1).min(8)).min(LONGEST_WAIT);
-            let retry_at = Mono(self.clock.mono().0 + crate::core::number::ms(wait));
+            let retry_at = Mono(self.clock.mono().0 + ms(wait));
             if self.messages.send(Msg::Down { why: fault.to_string(), retry_at }).await.is_err() {
                 return;
             }
@@ -142,7 +142,7 @@ impl<C: Connect> Poller<C> {
             next = start + interval;
             walker.follow(polling.request.census.as_ref(), self.clock);
             walker.report(&mut sample);
-            let interval_ms = crate::core::number::ms(interval);
+            let interval_ms = ms(interval);
             self.messages.send(Msg::Sampled { sample: Box::new(sample), interval_ms }).await.ok()?;
         }
     }

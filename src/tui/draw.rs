@@ -1,7 +1,10 @@
 //! Draws one frame from one view model: no await, no I/O, no clock.
 
 use super::{ascii, panes, table::draw_bar, theme::Theme};
-use crate::app::screen::{Body, Screen};
+use crate::{
+    app::screen::{Body, Screen},
+    core::number::cells,
+};
 use ratatui::{
     Frame,
     layout::{Constraint, Layout, Rect},
@@ -42,6 +45,6 @@ fn too_small(frame: &mut Frame, area: Rect) {
         "q quits".to_owned(),
     ];
     for (row, line) in lines.into_iter().enumerate().take(usize::from(area.height)) {
-        frame.render_widget(Line::raw(line), Rect { y: area.y + crate::core::number::cells(row), height: 1, ..area });
+        frame.render_widget(Line::raw(line), Rect { y: area.y + cells(row), height: 1, ..area });
     }
 }

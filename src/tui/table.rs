@@ -1,9 +1,12 @@
 //! Tables and bars. Parts are dropped by rank until the rest fits.
 
 use super::theme::Theme;
-use crate::app::{
-    cells::{cut, pad, width},
-    screen::{Bar, Column, Line, Span, Table, TableRow, Tone},
+use crate::{
+    app::{
+        cells::{cut, pad, width},
+        screen::{Bar, Column, Line, Span, Table, TableRow, Tone},
+    },
+    core::number::cells,
 };
 use ratatui::{Frame, layout::Rect};
 
@@ -76,12 +79,12 @@ pub fn draw_table(frame: &mut Frame, area: Rect, table: &Table, theme: &Theme) {
         table.selected.map_or(0, |selected| selected.saturating_sub(height / 2).min(total.saturating_sub(height)));
     for (offset, row) in table.rows.iter().skip(start).take(height).enumerate() {
         let picked = table.selected == Some(start + offset);
-        let mut cells =
+        let mut drawn =
             vec![Span { text: if picked { "▌ " } else { "  " }.to_owned(), tone: Tone::Accent, bold: picked }];
         for (index, width) in &widths {
             let Some(cell) = row.cells.get(*index) else { continue };
             let alone = spans(table, row, *index);
-            let width = if alone { usize::from(area.width).saturating_sub(line_width(&cells) + 1) } else { *width };
+            let width = if alone { usize::from(area.width).saturating_sub(line_width(&drawn) + 1) } else { *width };
             let right = table.columns[*index].right;
             let mut text = if row.nested && *index == 0 {
                 pad(&format!("{INDENT}{}", cell.text), width, right)
@@ -89,12 +92,12 @@ pub fn draw_table(frame: &mut Frame, area: Rect, table: &Table, theme: &Theme) {
                 pad(&cell.text, width, right)
             };
             text.push(' ');
-            cells.push(Span { text, tone: cell.tone, bold: cell.bold || picked });
+            drawn.push(Span { text, tone: cell.tone, bold: cell.bold || picked });
             if alone {
                 break;
             }
         }
-        line(area.y + 1 + crate::core::number::cells(offset), &cells, frame);
+        line(area.y + 1 + cells(offset), &drawn, frame);
     }
     let below = total.saturating_sub(start + height) + table.hidden.1;
     if below > 0 && height > 1 {
@@ -155,7 +158,7 @@ pub fn draw_bar(frame: &mut Frame, area: Rect, bar: &Bar, theme: &Theme) {
         out
     };
     let right = cut_line(&joined(right), room);
-    let width = crate::core::number::cells(line_width(&right));
+    let width = cells(line_width(&right));
     let gap = if width > 0 { GAP } else { 0 };
     let left = cut_line(&joined(left), room.saturating_sub(usize::from(width) + gap));
     theme.draw(frame.buffer_mut(), area, &left);

@@ -186,7 +186,7 @@ fn entry_row(
         match idle {
             Some(ms) => span(age(ms), heat(ms)),
             None if row.owner.is_some() => span("?", Tone::Warn),
-            None => span("free", Tone::Warn),
+            None => span("unowned", Tone::Warn),
         },
         span("", Tone::Dim),
         deliveries(row),

@@ -21,7 +21,7 @@ pub use overview::OverviewView;
 pub use symptoms::{SymptomItem, SymptomsView};
 
 use super::{App, LinkState, Place};
-use crate::core::time::Now;
+use crate::core::{number::size, time::Now};
 
 /// What a piece of text means. The theme turns it into a style.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -175,7 +175,7 @@ pub fn spark(values: &[Option<i64>]) -> String {
             // in 128 bits: other servers send counts up to the maximum of 64 bits
             Some(value) => {
                 let (value, most) = (i128::from(*value), i128::from(most));
-                BARS[crate::core::number::size((value * 7 + most - 1) / most).clamp(1, 7)]
+                BARS[size((value * 7 + most - 1) / most).clamp(1, 7)]
             }
         })
         .collect()

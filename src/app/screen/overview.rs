@@ -8,6 +8,7 @@ use crate::{
     app::{App, LinkState, overview::Row},
     core::{
         history::History,
+        number::size,
         sample::Fault,
         store::{GroupState, RowState, StreamState},
         symptoms::{Finding, Level},
@@ -214,7 +215,7 @@ fn lag_spark(history: &History) -> String {
     let Some(newest) = points.last().map(|point| point.at) else { return String::new() };
     let mut values = [None; CELLS];
     for point in points {
-        let ago = crate::core::number::size(newest.since(point.at)) * CELLS / 60_001;
+        let ago = size(newest.since(point.at)) * CELLS / 60_001;
         let cell = &mut values[CELLS - 1 - ago];
         *cell = point.lag.max(*cell);
     }

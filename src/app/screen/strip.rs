@@ -12,6 +12,7 @@ use crate::{
         known::Known,
         model::StreamFacts,
         name::Name,
+        number::{size, whole},
         store::{GroupState, StreamState},
         strip::{Cell, EntryState},
         time::{Mono, Now},
@@ -45,7 +46,7 @@ pub fn lines(app: &App, stream: &StreamState, group: &GroupState, now: Now) -> V
     let mut lines = match app.group_screen.zoom {
         Zoom::Entries => entries(&cells, &look),
         Zoom::Cells => one_by_one(&cells, &look),
-        Zoom::Stream => whole(stream, facts, &look),
+        Zoom::Stream => whole_stream(stream, facts, &look),
     };
     lines.truncate(2);
     // the zoom of the whole stream is already a bar, with other contents
@@ -78,7 +79,7 @@ fn proportions(stream: &StreamState, facts: &StreamFacts, group: &GroupState, ro
     };
     let (pending_cells, new_cells) = (cells(pending), cells(waiting));
     let acked_cells = (room - pending_cells - new_cells).max(i64::from(acked > 0));
-    let run = |glyph: &str, n: i64, tone| span(glyph.repeat(crate::core::number::size(n.max(0))), tone);
+    let run = |glyph: &str, n: i64, tone| span(glyph.repeat(size(n.max(0))), tone);
     let tone = group.pel.oldest_idle().value().map_or(Tone::Heat(0), heat);
     vec![
         run("━", if acked > 0 { acked_cells } else { 0 }, Tone::Dim),
@@ -261,14 +262,12 @@ fn push_run(line: &mut Line, glyph: char, tone: Tone, bold: bool) {
 }
 
 /// Zoom 3: the whole retained stream, placed by id, with every group's cursor.
-fn whole(stream: &StreamState, facts: &StreamFacts, look: &Look) -> Vec<Line> {
+fn whole_stream(stream: &StreamState, facts: &StreamFacts, look: &Look) -> Vec<Line> {
     let (Some(first), Some(last)) = (facts.first, facts.last) else {
         return vec![vec![span("nothing is retained", Tone::Dim)], Vec::new()];
     };
     let room = look.room.saturating_sub(2).max(10);
-    let place = |id: EntryId| -> usize {
-        crate::core::number::size(crate::core::number::whole((share(first, last, id) * (room - 1) as f64).round()))
-    };
+    let place = |id: EntryId| -> usize { size(whole((share(first, last, id) * (room - 1) as f64).round())) };
     let mut oldest: Vec<Option<i64>> = vec![None; room];
     for row in &look.group.pel.rows {
         let slot = &mut oldest[place(row.id)];

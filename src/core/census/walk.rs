@@ -6,6 +6,7 @@ use crate::core::{
     id::EntryId,
     known::Known,
     model::PendingRow,
+    number::size,
     page::PageRequest,
     time::Mono,
 };
@@ -111,8 +112,7 @@ impl Walk {
             return Some(Step::Confirm(self.absent.clone()));
         }
         if !self.open.is_empty() {
-            let affordable =
-                crate::core::number::size(REPLY_BYTES / self.request.entry_bytes.max(1)).clamp(1, MOST_LOOKS);
+            let affordable = size(REPLY_BYTES / self.request.entry_bytes.max(1)).clamp(1, MOST_LOOKS);
             return Some(Step::Look(self.open.iter().take(affordable).copied().collect()));
         }
         let page = PageRequest { from: self.from?, to: EntryId::MAX, count: self.rows, consumer: None };
@@ -176,7 +176,7 @@ impl Walk {
         let fitting = rows.len() as u64 * aim_us / spent_us.max(1);
         // a page that was not full does not show how large a page may be
         if rows.len() >= page.count {
-            self.rows = crate::core::number::size(fitting).clamp(self.rows / 4, self.rows * 2).clamp(10, MOST_ROWS);
+            self.rows = size(fitting).clamp(self.rows / 4, self.rows * 2).clamp(10, MOST_ROWS);
         }
         self.end_if_done(at);
     }

@@ -6,6 +6,7 @@ use crate::core::{
     id::EntryId,
     model::{ConsumerFacts, PendingRow},
     name::Name,
+    number::{size, whole},
     time::Mono,
 };
 use std::collections::{BTreeSet, VecDeque};
@@ -128,9 +129,7 @@ impl Sightings {
         }
         let mut sorted: Vec<i64> = self.handled_ms.iter().copied().collect();
         sorted.sort_unstable();
-        sorted
-            .get(crate::core::number::size(crate::core::number::whole(((sorted.len() - 1) as f64 * share).round())))
-            .copied()
+        sorted.get(size(whole(((sorted.len() - 1) as f64 * share).round()))).copied()
     }
 }
 

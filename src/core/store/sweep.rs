@@ -2,7 +2,7 @@
 //! with those that were asked about longest ago.
 
 use super::{Focus, Store, StreamState};
-use crate::core::{name::Name, sample::Cost, time::Mono};
+use crate::core::{name::Name, number::size, sample::Cost, time::Mono};
 use std::collections::BTreeSet;
 
 /// Most server time of a tick, approximately, in microseconds.
@@ -48,7 +48,7 @@ impl Share {
 
     /// How many streams a tick can afford.
     fn affordable(self) -> usize {
-        crate::core::number::size((TICK_BYTES / self.bytes.max(1)).min(TICK_US / self.us.max(1)).max(LEAST))
+        size((TICK_BYTES / self.bytes.max(1)).min(TICK_US / self.us.max(1)).max(LEAST))
     }
 }
 
@@ -56,7 +56,7 @@ impl Store {
     /// The streams that a tick asks about; `seen` are those on the screen. `None` means all.
     pub(super) fn slice(&self, focus: &Focus, seen: &BTreeSet<Name>) -> Option<BTreeSet<&Name>> {
         // streams on the screen must not take the turn of the others
-        let most = self.share.affordable().max(seen.len() + crate::core::number::size(LEAST));
+        let most = self.share.affordable().max(seen.len() + size(LEAST));
         if *focus == Focus::All || self.streams.len() <= most {
             return None;
         }

@@ -7,6 +7,7 @@ use crate::core::{
     known::Known,
     model::{GroupFacts, ServerFacts, StreamFacts},
     name::Name,
+    number::size,
     sample::{Cost, Request, Sample, StreamRequest, StreamSample},
     symptoms::Verdicts,
     time::{Mono, Now},
@@ -145,11 +146,11 @@ fn an_expensive_moment_passes_and_streams_on_the_screen_take_no_turn_from_others
     assert!(usual >= 500, "the census is no cost of the streams: {usual}");
     // other clients kept the server busy for seconds, again and again
     let busy = (0..20).map(|_| spend(&mut store, 3_000_000, 0)).last().unwrap();
-    assert_eq!(busy, crate::core::number::size(LEAST));
+    assert_eq!(busy, size(LEAST));
     let after = (0..40).map(|_| spend(&mut store, 600, 0)).last().unwrap();
     assert!(after >= usual / 2, "{after} after, {usual} before");
     // if the screen shows more streams than a tick can afford, the others still get their turn
     let seen: BTreeSet<Name> = (0..900).map(name).collect();
     let asked = keys(&store.next_request_with(&Focus::None, &seen, Mono(1_000_000)));
-    assert!(seen.is_subset(&asked) && asked.len() >= seen.len() + crate::core::number::size(LEAST), "{}", asked.len());
+    assert!(seen.is_subset(&asked) && asked.len() >= seen.len() + size(LEAST), "{}", asked.len());
 }

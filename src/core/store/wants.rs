@@ -7,6 +7,7 @@ use crate::core::{
     known::Known,
     lag::LagKind,
     name::Name,
+    number::size,
     sample::{Fault, GroupRequest, PageRequest, RangeRequest, Request, ScanRequest, StreamRequest},
     time::Mono,
 };
@@ -371,7 +372,7 @@ impl Store {
             return Vec::new();
         }
         let unsure = stream.groups.values().any(|group| group.lag.kind != LagKind::Exact);
-        let affordable = crate::core::number::size(REPLY_BYTES / stream.entry_bytes.max(1)).max(1);
+        let affordable = size(REPLY_BYTES / stream.entry_bytes.max(1)).max(1);
         let reach = if depth == Depth::Full || unsure { COUNT } else { REACH };
         let count = reach.min(affordable);
         let window = &stream.window;

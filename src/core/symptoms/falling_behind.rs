@@ -1,7 +1,7 @@
 //! More comes in than the group reads: the lag grows over the window although consumers are at work.
 
 use super::{About, Argv, Case, Finding, Level, Verdict, WINDOW_MS, at_work, enough, idle_now};
-use crate::core::{history::Point, model::total, store::RATE_WINDOW_MS, time::age_words};
+use crate::core::{history::Point, model::total, number::whole, store::RATE_WINDOW_MS, time::age_words};
 
 pub(super) const ABOUT: About = About {
     id: "falling-behind",
@@ -86,8 +86,8 @@ pub(super) fn judge(case: &Case) -> Verdict {
         .with("window_ms", span as i64)
         .with("pending", case.pending)
         .with("active_consumers", active)
-        .with_known("added_per_1000_s", rates.added.map(|n| crate::core::number::whole(n * 1000.0)))
-        .with_known("delivered_per_1000_s", rates.delivered.map(|n| crate::core::number::whole(n * 1000.0)))
+        .with_known("added_per_1000_s", rates.added.map(|n| whole(n * 1000.0)))
+        .with_known("delivered_per_1000_s", rates.delivered.map(|n| whole(n * 1000.0)))
         .into()
 }
 

@@ -2,7 +2,7 @@
 //! cursor, will be removed within minutes. This check warns while there is time; afterwards it is `payload-gone` or `trimmed-unread`.
 
 use super::{About, Argv, Case, Level, Threshold, Verdict, WINDOW_MS, enough};
-use crate::core::{id::EntryId, store::Pace, time::age_words};
+use crate::core::{id::EntryId, number::whole, store::Pace, time::age_words};
 
 pub(super) const ABOUT: About = About {
     id: "retention-race",
@@ -56,7 +56,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
     let Some((left_ms, target)) = worst.filter(|(left, _)| *left <= SOON_MS.at(fired)) else {
         return Verdict::Ok;
     };
-    let left_ms = crate::core::number::whole(left_ms);
+    let left_ms = whole(left_ms);
     let level = if left_ms <= NOW_MS { Level::Critical } else { Level::Warn };
     let key = stream.key.bytes();
     let check = if target.is_pending {
@@ -69,7 +69,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
         .with("left_ms", left_ms)
         .with("pending", case.pending)
         .with_known("lag", group.lag.value.filter(|_| !target.is_pending))
-        .with_known("removed_per_1000_s", pace.removed_per_s.map(|rate| crate::core::number::whole(rate * 1000.0)))
+        .with_known("removed_per_1000_s", pace.removed_per_s.map(|rate| whole(rate * 1000.0)))
         .with("window_ms", pace.span_ms as i64)
         .into()
 }

@@ -12,6 +12,7 @@ use crate::{
         id::EntryId,
         model::PendingRow,
         name::Name,
+        number::size,
         outcome::{Done, Outcome},
         sample::PageRequest,
         words,
@@ -132,7 +133,7 @@ impl Executor<'_> {
             let (mut ids, count) = parts.get(1).map(claimed).unwrap_or_default();
             let begun = cursor;
             cursor = next;
-            if ids.len() < crate::core::number::size(count) {
+            if ids.len() < size(count) {
                 let end = Some(cursor).filter(|end| *end != EntryId::MIN);
                 ids.extend(plan.empty.iter().filter(|id| **id >= begun && end.is_none_or(|end| **id < end)));
             }
@@ -169,7 +170,7 @@ impl Executor<'_> {
                 return Ok(Some(error));
             }
             let (mut ids, count) = claimed(&reply);
-            if ids.len() < crate::core::number::size(count) {
+            if ids.len() < size(count) {
                 ids.extend(rows.iter().map(|row| row.id).filter(|id| plan.empty.binary_search(id).is_ok()));
             }
             done.claimed += count;

@@ -10,6 +10,7 @@ use crate::{
         lag::Count,
         model::{PendingRow, StreamFacts},
         name::Name,
+        number::size,
         sample::{Fault, GroupRequest, PageRequest, RangeRequest, Request, StreamRequest},
     },
     source::{LinkFault, Source, commands, decode},
@@ -29,12 +30,12 @@ const PREVIEW_BYTES: u64 = 256 << 20;
 impl Planner<'_> {
     /// Entries of one reply.
     pub(super) fn step(&self) -> usize {
-        crate::core::number::size(REPLY_BYTES / self.entry_bytes).clamp(1, RANGE)
+        size(REPLY_BYTES / self.entry_bytes).clamp(1, RANGE)
     }
 
     /// Entries that a preview may fetch, below a bound.
     pub(super) fn most(&self, bound: usize) -> usize {
-        crate::core::number::size(PREVIEW_BYTES / self.entry_bytes).clamp(1, bound)
+        size(PREVIEW_BYTES / self.entry_bytes).clamp(1, bound)
     }
 
     /// What the server's ACL says of a command before it is sent (7.0+, where we may ask); `None` when it allows it or will not tell.

@@ -3,6 +3,7 @@
 use super::framed;
 use crate::{
     app::screen::{GroupView, Series, Tone, bold, span},
+    core::{number::whole, time::age_words},
     tui::theme::Theme,
 };
 use ratatui::{
@@ -21,7 +22,7 @@ pub fn draw(frame: &mut Frame, area: Rect, view: &GroupView, theme: &Theme) {
         span("  pending ", Tone::Heat(2)),
         bold(latest(&view.pending), Tone::Heat(2)),
     ];
-    let span_text = crate::core::time::age_words(crate::core::number::whole(view.span_s * 1000.0));
+    let span_text = age_words(whole(view.span_s * 1000.0));
     let number = vec![span(format!("last {span_text}"), Tone::Dim)];
     let most = view.lag.most.max(view.pending.most).max(1);
     let runs = |series: &Series, tone| {

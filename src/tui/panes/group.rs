@@ -6,6 +6,7 @@ use crate::{
         Pane, Zoom,
         screen::{GroupView, Tone, bold, span},
     },
+    core::number::cells,
     tui::{
         table::{cut_line, draw_table},
         theme::Theme,
@@ -26,7 +27,7 @@ pub fn draw(frame: &mut Frame, area: Rect, view: &GroupView, theme: &Theme) {
         for (row, line) in
             crate::app::cells::wrap(why, usize::from(room.width)).into_iter().enumerate().take(usize::from(room.height))
         {
-            let place = Rect { y: room.y + crate::core::number::cells(row), height: 1, ..room };
+            let place = Rect { y: room.y + cells(row), height: 1, ..room };
             theme.draw(frame.buffer_mut(), place, &vec![span(line, Tone::Plain)]);
         }
         return;
@@ -34,7 +35,7 @@ pub fn draw(frame: &mut Frame, area: Rect, view: &GroupView, theme: &Theme) {
     let shared = Spacing::Overlap(1);
     let [top, rest] = area.layout(
         &Layout::vertical([
-            Constraint::Length((crate::core::number::cells(view.strip.len().max(4) + 2)).min(area.height)),
+            Constraint::Length((cells(view.strip.len().max(4) + 2)).min(area.height)),
             Constraint::Fill(1),
         ])
         .spacing(shared.clone()),
@@ -83,7 +84,7 @@ fn draw_strip(frame: &mut Frame, area: Rect, view: &GroupView, theme: &Theme) {
     frame.render_widget(framed(&title, &view.numbers, area.width, theme, view.pane == Pane::Strip), area);
     let room = inside(area);
     for (row, line) in view.strip.iter().enumerate().take(usize::from(room.height)) {
-        let place = Rect { y: room.y + crate::core::number::cells(row), height: 1, ..room };
+        let place = Rect { y: room.y + cells(row), height: 1, ..room };
         theme.draw(frame.buffer_mut(), place, &cut_line(line, usize::from(room.width)));
     }
 }

@@ -6,6 +6,7 @@ use crate::{
         cells::width,
         screen::{Line, OverlayView, Tone, bold, span},
     },
+    core::number::cells,
     tui::theme::Theme,
 };
 use ratatui::{
@@ -26,7 +27,7 @@ pub fn draw(frame: &mut Frame, area: Rect, view: &OverlayView, theme: &Theme) {
     frame.render_widget(framed(&vec![bold(&view.title, Tone::Accent)], &number, place.width, theme, true), place);
     let room = inside(place);
     for (row, line) in view.lines.iter().skip(view.scroll).enumerate().take(usize::from(room.height)) {
-        theme.draw(frame.buffer_mut(), Rect { y: room.y + crate::core::number::cells(row), height: 1, ..room }, line);
+        theme.draw(frame.buffer_mut(), Rect { y: room.y + cells(row), height: 1, ..room }, line);
     }
 }
 

@@ -6,6 +6,7 @@ use crate::{
         cells::wrap,
         screen::{Line, OverviewView, Span},
     },
+    core::number::cells,
     tui::{table::draw_table, theme::Theme},
 };
 use ratatui::{
@@ -45,11 +46,7 @@ pub fn draw(frame: &mut Frame, area: Rect, view: &OverviewView, theme: &Theme) {
             pieces.into_iter().map(|text| vec![Span { text, ..span.clone() }])
         });
         for (row, line) in wrapped.enumerate().take(usize::from(room.height)) {
-            theme.draw(
-                frame.buffer_mut(),
-                Rect { y: room.y + crate::core::number::cells(row), height: 1, ..room },
-                &line,
-            );
+            theme.draw(frame.buffer_mut(), Rect { y: room.y + cells(row), height: 1, ..room }, &line);
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::{
         cells::{cut, wrap},
         screen::{Span, SymptomItem, SymptomsView, Tone, bold, span},
     },
+    core::number::cells,
     tui::theme::Theme,
 };
 use ratatui::{Frame, layout::Rect};
@@ -45,6 +46,6 @@ pub fn draw_items(frame: &mut Frame, area: Rect, items: &[SymptomItem], note: &s
     let start =
         if picked_at + 4 > height { (picked_at + 4 - height).min(lines.len().saturating_sub(height)) } else { 0 };
     for (row, line) in lines.iter().skip(start).take(height).enumerate() {
-        theme.draw(frame.buffer_mut(), Rect { y: area.y + crate::core::number::cells(row), height: 1, ..area }, line);
+        theme.draw(frame.buffer_mut(), Rect { y: area.y + cells(row), height: 1, ..area }, line);
     }
 }
