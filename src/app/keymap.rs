@@ -45,6 +45,8 @@ pub enum Action {
     Prepare(Prepared),
     /// Mark an entry, or take the mark away.
     Mark,
+    /// Say that a finding is known, for a while.
+    MarkKnown,
     /// Stand still, or go on.
     Pause,
     /// Poll now.
@@ -241,6 +243,14 @@ pub const BINDINGS: &[Binding] = &[
         "prepare deleting the group (XGROUP DESTROY); refused while it is in use, unless that is typed out",
     )
     .unless(&[box_open, no_group_picked]),
+    row(
+        Action::MarkKnown,
+        &[Char('a')],
+        Scope::Everywhere,
+        "",
+        "the chosen finding is known: quiet for an hour, then for eight, then loud again",
+    )
+    .unless(&[no_finding_picked]),
     row(Action::Pause, &[Char(' ')], Scope::Everywhere, "pause", "freeze the screen; polling continues"),
     row(Action::Poll, &[Char('r'), F(5)], Scope::Everywhere, "", "poll now"),
     row(Action::Faster, &[Char('+'), Char('=')], Scope::Everywhere, "", "poll more often"),
@@ -323,6 +333,11 @@ fn nothing_marked(app: &App) -> Option<&'static str> {
 fn no_consumer_picked(app: &App) -> Option<&'static str> {
     let picked = app.group_screen.pane == Pane::Consumers && app.picked_consumer().is_some();
     (!picked).then_some("pick a consumer first")
+}
+
+fn no_finding_picked(app: &App) -> Option<&'static str> {
+    let here = app.group_screen.pane == Pane::Symptoms || app.overlay == Some(Overlay::Finding);
+    (!here || app.picked_finding().is_none()).then_some("choose a finding first: Tab leads to the symptoms of a group")
 }
 
 fn no_events(app: &App) -> Option<&'static str> {

@@ -7,6 +7,7 @@ pub mod effect;
 pub mod group_screen;
 pub mod key;
 pub mod keymap;
+mod known;
 pub mod msg;
 pub mod overlay;
 pub mod overview;

@@ -7,6 +7,7 @@ use super::{
     group_screen,
     key::Key,
     keymap::{self, Action},
+    known,
     msg::Msg,
     overlay, overview,
 };
@@ -129,6 +130,7 @@ fn act(app: &mut App, action: Action, now: Now, effects: &mut Vec<Effect>) {
                 None => Some(Box::new((app.watch.clone(), now))),
             };
         }
+        Action::MarkKnown => known::mark(app, now),
         Action::Poll => effects.push(Effect::PollNow),
         Action::Faster => change_interval(app, -1, now),
         Action::Slower => change_interval(app, 1, now),

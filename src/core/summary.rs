@@ -3,7 +3,7 @@
 use super::{
     fault::Fault,
     store::{RowState, StreamState},
-    symptoms::{self, Level},
+    symptoms::{self, Finding, Level},
     watch::{JudgedGroup, Watch},
 };
 
@@ -50,7 +50,7 @@ impl JudgedGroup<'_> {
         if self.is_ignored {
             return Summary::Quiet;
         }
-        let of_stream = self.of_stream.iter().map(|finding| finding.level).max();
+        let of_stream = self.of_stream.iter().map(Finding::counts_as).max();
         let found = Summary::of_level(self.judgement.level().max(of_stream));
         let known = match (self.why_unknown(), self.group.has_been_read()) {
             (Some(_), _) => Summary::Unknown,
@@ -101,8 +101,8 @@ impl Watch {
             |seen: &JudgedGroup| store.settings.groups.is_empty() || store.settings.groups.contains(seen.group.name());
         let groups = self.groups().filter(wanted).map(|seen| seen.summary());
         let streams = store.streams.values().map(|stream| summary_of_stream(stream).max(self.of_stream(stream)));
-        let server = self.verdicts.server().iter().filter(|finding| finding.level > Level::Info);
-        let server = Summary::of_level(server.map(|finding| finding.level).max());
+        let server = self.verdicts.server().iter().map(Finding::counts_as).filter(|level| *level > Level::Info);
+        let server = Summary::of_level(server.max());
         let search = match (self.why_unsearched(), store.is_searching()) {
             (Some(_), _) => Summary::Unknown,
             (None, true) => Summary::Reading,
@@ -130,7 +130,7 @@ impl Watch {
     }
 
     fn of_stream(&self, stream: &StreamState) -> Summary {
-        Summary::of_level(self.verdicts.stream(&stream.key).iter().map(|finding| finding.level).max())
+        Summary::of_level(self.verdicts.stream(&stream.key).iter().map(Finding::counts_as).max())
     }
 
     /// Ids of checks that cannot be judged: what they need is denied, absent or too costly to read.

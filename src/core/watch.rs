@@ -24,7 +24,7 @@ impl Watch {
     /// Adds one sample and judges what it changed.
     pub fn take(&mut self, sample: Sample, now: Now, reading: Reading) {
         self.store.fold(sample, now, reading);
-        for event in self.verdicts.judge(&self.store, now) {
+        for event in self.verdicts.judge(&self.store, now, reading) {
             self.store.tell(event);
         }
     }

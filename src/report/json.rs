@@ -189,7 +189,7 @@ fn group(watch: &Watch, stream: &StreamState, group: &GroupState, now: Now) -> V
         "consumers": group.consumers.value.as_ref().map(|all| all.iter().map(|one| consumer(group, one, now)).collect::<Vec<_>>()),
         "pel": pel(stream, group, watch.store.settings.pel_limit, now),
         "strip": strip(stream, group),
-        "symptoms": judged.judgement.findings.iter().map(finding).collect::<Vec<_>>(),
+        "symptoms": judged.judgement.findings.iter().filter(|found| found.holds_now()).map(finding).collect::<Vec<_>>(),
         "rates": {
             "added_per_s": per_second(rates.added),
             "delivered_per_s": per_second(rates.delivered),

@@ -77,7 +77,7 @@ fn verdict_line(watch: &Watch) -> String {
     let of_groups = watch.groups().flat_map(|seen| &seen.judgement.findings);
     let of_streams = watch.store.streams.keys().flat_map(|key| watch.verdicts.stream(key));
     let levels: Vec<Level> =
-        of_groups.chain(of_streams).chain(watch.verdicts.server()).map(|found| found.level).collect();
+        of_groups.chain(of_streams).chain(watch.verdicts.server()).map(Finding::counts_as).collect();
     let many = |level: Level| levels.iter().filter(|found| **found == level).count();
     let found: Vec<String> = [Level::Critical, Level::Warn]
         .into_iter()
@@ -241,7 +241,7 @@ fn consumer_line(group: &GroupState, one: &ConsumerFacts, now: Now) -> String {
 }
 
 fn finding_lines(out: &mut String, indent: usize, finding: &Finding) {
-    line(out, indent, &format!("{} {}: {}", finding.level.word(), finding.id, finding.text));
+    line(out, indent, &format!("{} {}: {}", finding.level.word(), finding.id, finding.sentence()));
     line(out, indent + 2, &format!("first check: {}", finding.check));
 }
 

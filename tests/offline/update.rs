@@ -178,6 +178,10 @@ fn place_for(binding: &keymap::Binding) -> Scene {
         Action::Prepare(Prepared::HandOver | Prepared::Acknowledge) => {
             scene.keys("<BackTab>v");
         }
+        Action::MarkKnown => {
+            scene = troubled();
+            scene.keys("<Enter><Tab>");
+        }
         Action::Events => {
             scene = seed_group();
             scene.run(1, |world, _| world.streams.clear()).keys("<Esc>");
@@ -209,6 +213,7 @@ fn did(action: Action, before: &App, after: &App, effects: &[Effect]) -> bool {
         Action::Reverse => after.overview.reversed,
         Action::Prepare(_) => after.dialog().is_some() && matches!(effects, [Effect::MakePlan { .. }]),
         Action::Mark => after.group_screen.marks.len() == 1,
+        Action::MarkKnown => after.watch.verdicts.known() == 1 && before.watch.verdicts.known() == 0,
         Action::Pause => after.frozen.is_some(),
         Action::Poll => effects == [Effect::PollNow],
         Action::Faster => after.interval_ms == 500,

@@ -75,6 +75,13 @@ pub struct Overview {
     ranked: ranking::Ranked,
 }
 
+impl Overview {
+    /// The order has to be computed again, although nothing was folded.
+    pub(super) fn forget_order(&mut self) {
+        self.ranked = ranking::Ranked::default();
+    }
+}
+
 /// A key of the overview; returns the group to open, if it opens one.
 pub fn act(app: &mut App, action: Action, now: Now) -> Option<RowId> {
     match action {

@@ -29,6 +29,8 @@ pub struct Ranked {
     /// How many of all rows are critical, and how many a warning, by what checks found.
     pub critical: usize,
     pub warn: usize,
+    /// Findings that the user marked as known.
+    pub known: usize,
     /// Groups that were not read so far.
     pub unread: usize,
     /// Rows of which nothing can be said, and why, of the first.
@@ -92,6 +94,7 @@ impl App {
             critical: found(Level::Critical),
             // a named key that is missing, or no stream, is a warning
             warn: found(Level::Warn) + rows.iter().filter(|row| row.is_amiss()).count(),
+            known: self.shown().verdicts.known(),
             unread: rows.iter().filter(|row| row.is_unread()).count(),
             unknown: unknown.len(),
             why_unknown: unknown.first().and_then(|row| row.why_unknown()),

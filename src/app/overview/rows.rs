@@ -61,6 +61,12 @@ impl<'a> Row<'a> {
         self.group.is_some_and(|group| self.stream.is_ok() && !group.has_been_read()) && !self.is_ignored()
     }
 
+    /// Whether something was found that the user marked as known.
+    pub fn is_known(&self) -> bool {
+        let of_group = self.judgement().into_iter().flat_map(|judgement| &judgement.findings);
+        of_group.chain(self.of_stream()).any(|finding| finding.known_until_ms.is_some())
+    }
+
     /// Whether the group is shown and never judged.
     pub fn is_ignored(&self) -> bool {
         self.group.is_some_and(|group| self.watch.store.settings.ignores(group.name()))

@@ -50,7 +50,7 @@ fn severity(app: &App, now: Now, clock: &str) -> Line {
     let watch = app.shown();
     let rows = app.every_row();
     let ranked = app.ranked(&rows);
-    let of_server = |level| watch.verdicts.server().iter().filter(|finding| finding.level == level).count();
+    let of_server = |level| watch.verdicts.server().iter().filter(|finding| finding.counts_as() == level).count();
     let (critical, warn) = (ranked.critical + of_server(Level::Critical), ranked.warn + of_server(Level::Warn));
     let mut parts: Vec<Span> = Vec::new();
     if critical > 0 {
@@ -74,6 +74,9 @@ fn severity(app: &App, now: Now, clock: &str) -> Line {
     // "quiet" needs groups that were judged, all of them
     if ranked.unread > 0 {
         parts.push(span(format!("… read {} of {groups} groups", groups - ranked.unread), Tone::Dim));
+    } else if parts.is_empty() && ranked.known > 0 {
+        // green has to be earned
+        parts.push(span(format!("{} known, else quiet", ranked.known), Tone::Dim));
     } else if parts.is_empty() && groups > 0 {
         let denied: Vec<&str> = watch.store.denied.iter().copied().collect();
         parts.push(span(format!("✓ quiet{}", cannot_tell(&ranked.cannot_tell, &denied)), Tone::Dim));

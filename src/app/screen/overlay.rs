@@ -83,7 +83,7 @@ fn finding(app: &App, now: Now) -> Vec<Line> {
     let field = |name: &str, text: String| vec![span(format!("{name:<14}"), Tone::Dim), span(text, Tone::Plain)];
     let mut lines = vec![
         vec![bold(format!("{} ({})", finding.id, finding.level.word()), level_tone(finding.level))],
-        vec![span(&finding.text, Tone::Plain)],
+        vec![span(finding.sentence(), Tone::Plain)],
         Vec::new(),
         field("seen for", finding.since_ms.map_or("-".to_owned(), |since| age(now.wall_ms.saturating_sub(since)))),
         field("likely cause", finding.cause.to_owned()),
@@ -91,7 +91,7 @@ fn finding(app: &App, now: Now) -> Vec<Line> {
         vec![
             span(format!("{:<14}", "first check"), Tone::Dim),
             span(finding.check.to_string(), Tone::Accent),
-            span("   Y copies it", Tone::Dim),
+            span("   Y copies it, a marks the finding as known", Tone::Dim),
         ],
         Vec::new(),
     ];

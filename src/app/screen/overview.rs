@@ -76,7 +76,7 @@ pub fn view(app: &App, now: Now) -> OverviewView {
     let mut number: Line =
         app.shown().store.part_note().map(|part| bold(format!("{part}, "), Tone::Warn)).into_iter().collect();
     let wrong = of_server_worst(app);
-    number.extend(wrong.map(|found| bold(format!("server: {}, ", found.id), level_tone(found.level))));
+    number.extend(wrong.map(|found| bold(format!("server: {}, ", found.id), level_tone(found.counts_as()))));
     number.extend(match (groups, troubled) {
         (0, 0) => Line::new(),
         (_, 0) if ranked.unknown > 0 || app.is_unanswered(now) => vec![bold("not known", Tone::Warn)],
@@ -109,7 +109,7 @@ pub fn view(app: &App, now: Now) -> OverviewView {
 /// The worst finding about the server, if it is more than information.
 fn of_server_worst(app: &App) -> Option<&Finding> {
     let findings = app.shown().verdicts.server().iter();
-    findings.filter(|finding| finding.level > Level::Info).max_by_key(|finding| finding.level)
+    findings.filter(|finding| finding.counts_as() > Level::Info).max_by_key(|finding| finding.counts_as())
 }
 
 fn why_empty(app: &App) -> Vec<Line> {
@@ -158,6 +158,7 @@ fn table_row(app: &App, row: &Row, now: Now) -> TableRow {
         (None, None, None) => Span::default(),
         (None, Some(_), _) if row.is_ignored() => span("-", Tone::Dim),
         (None, Some(_), _) if app.is_unanswered(now) || row.why_unknown().is_some() => span("?", Tone::Warn),
+        (None, Some(_), _) if row.is_known() => span("-", Tone::Dim),
         (None, Some(_), _) if row.is_unread() => span("…", Tone::Dim),
         (level, ..) => level_mark(level),
     };
@@ -183,7 +184,7 @@ fn table_row(app: &App, row: &Row, now: Now) -> TableRow {
     let of_stream = row.of_stream().iter().filter(|finding| finding.level > Level::Info);
     let findings = || row.judgement().into_iter().flat_map(|judgement| &judgement.findings).chain(of_stream.clone());
     // the first of the worst findings
-    let finding = findings().reduce(|worst, next| if next.level > worst.level { next } else { worst });
+    let finding = findings().reduce(|worst, next| if next.counts_as() > worst.counts_as() { next } else { worst });
     let tone = |level: Level| level_tone(level);
     cells.push(name(group.name().shown()));
     cells.push(lag_cell(group));
@@ -196,8 +197,11 @@ fn table_row(app: &App, row: &Row, now: Now) -> TableRow {
     cells.push(drain_cell(group));
     cells.push(span(app.shown().store.behind_ms(row.stream, group, now).map_or("-".to_owned(), age), Tone::Dim));
     let more = findings().count().saturating_sub(1);
-    let found =
-        finding.map(|f| span(if more > 0 { format!("{} +{more}", f.id) } else { f.id.to_owned() }, tone(f.level)));
+    let found = finding.map(|f| {
+        let known = if f.known_until_ms.is_some() { " (known)" } else { "" };
+        let more = if more > 0 { format!(" +{more}") } else { String::new() };
+        span(format!("{}{known}{more}", f.id), tone(f.counts_as()))
+    });
     let fault = fault_words(row.stream, group).map(|words| span(words, Tone::Warn));
     if old {
         for cell in cells.iter_mut().skip(1) {

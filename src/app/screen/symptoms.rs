@@ -32,9 +32,9 @@ pub struct SymptomsView {
 
 pub fn item(finding: &Finding, selected: bool) -> SymptomItem {
     SymptomItem {
-        mark: level_mark(Some(finding.level)),
-        id: bold(finding.id, level_tone(finding.level)),
-        text: finding.text.clone(),
+        mark: level_mark(Some(finding.counts_as())),
+        id: bold(finding.id, level_tone(finding.counts_as())),
+        text: finding.sentence(),
         check: finding.check.to_string(),
         selected,
     }

@@ -19,7 +19,7 @@ fn answer(fault: Fault) -> StreamSample {
 fn fold(fake: &mut Fake, store: &mut Store, at: Mono, fault: Fault) {
     let sample = Sample { at, streams: vec![answer(fault)], ..Sample::default() };
     store.fold(sample, Now { mono: at, wall_ms: 0 }, Reading::Tick);
-    fake.verdicts.judge(store, Now { mono: at, wall_ms: 0 });
+    fake.verdicts.judge(store, Now { mono: at, wall_ms: 0 }, Reading::Tick);
 }
 
 #[test]

@@ -191,7 +191,7 @@ impl Fake {
         let sample = self.answer(&request);
         let now = Now { mono: self.now, wall_ms: 0 };
         store.fold(sample, now, if full { Reading::Full } else { Reading::Tick });
-        self.verdicts.judge(store, now);
+        self.verdicts.judge(store, now, Reading::Tick);
     }
 
     /// A full reading: how many rounds it took; `None` if it never ended.

@@ -103,7 +103,7 @@ fn rates_and_trends_are_those_of_the_groups_own_samples() {
     let mut verdicts = Verdicts::default();
     for second in 0..40 {
         tick(&mut store, second, &Focus::None, &BTreeSet::new());
-        verdicts.judge(&store, Now { mono: Mono(second * 1000), wall_ms: 0 });
+        verdicts.judge(&store, Now { mono: Mono(second * 1000), wall_ms: 0 }, Reading::Tick);
     }
     for (stream, group) in store.groups() {
         let rates = group.rates();

@@ -14,7 +14,7 @@ pub(super) const ABOUT: About = About {
 /// A group that reads in batches swings for some seconds: no verdict on a shorter time, in milliseconds.
 const SPAN_MS: u64 = 8_000;
 /// No finding below this growth, so that quiet groups stay quiet.
-const FLOOR: i64 = 20;
+pub(super) const FLOOR: i64 = 20;
 /// Over a shorter time, in milliseconds, a swing or a burst looks like a trend: the lag must then go up at most steps.
 const SWING_MS: u64 = 25_000;
 

@@ -1,6 +1,6 @@
 //! The result of a check: a level, a sentence, the numbers behind it, a first command.
 
-use crate::core::{command::Argv, id::EntryId, name::Name};
+use crate::core::{command::Argv, id::EntryId, name::Name, time::utc_minute};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
@@ -53,6 +53,8 @@ impl About {
             also: Vec::new(),
             entries: Vec::new(),
             since_ms: None,
+            cleared_ms: None,
+            known_until_ms: None,
         }
     }
 }
@@ -79,12 +81,39 @@ pub struct Finding {
     pub entries: Vec<EntryId>,
     /// When it was first seen, in Unix milliseconds; `None` before the verdict over its group was made.
     pub since_ms: Option<i64>,
+    /// Its condition no longer holds: when it last did, in Unix milliseconds. It keeps its place for a while, in the past tense.
+    pub cleared_ms: Option<i64>,
+    /// The user said that it is known: until then, in Unix milliseconds, it counts as information.
+    pub known_until_ms: Option<i64>,
 }
 
 /// Most entries that a finding names.
 const MOST_ENTRIES: usize = 100;
 
 impl Finding {
+    /// What tells it from other findings of the same group or stream.
+    pub(super) fn key(&self) -> (&'static str, Option<Name>) {
+        (self.id, self.consumer.clone())
+    }
+
+    /// Its level in the verdict over all.
+    pub fn counts_as(&self) -> Level {
+        if self.known_until_ms.is_some() { Level::Info } else { self.level }
+    }
+
+    /// What it says, behind what the user said of it.
+    pub fn sentence(&self) -> String {
+        match self.known_until_ms {
+            Some(until) => format!("known, quiet until {}: {}", utc_minute(until), self.text),
+            None => self.text.clone(),
+        }
+    }
+
+    /// Whether its condition holds now.
+    pub fn holds_now(&self) -> bool {
+        self.cleared_ms.is_none()
+    }
+
     #[must_use]
     pub fn of_entries(mut self, ids: impl IntoIterator<Item = EntryId>) -> Self {
         self.entries = ids.into_iter().take(MOST_ENTRIES).collect();
@@ -170,8 +199,8 @@ pub struct Judgement {
 }
 
 impl Judgement {
-    /// The worst level that fired.
+    /// The worst level that fired, without what the user marked as known.
     pub fn level(&self) -> Option<Level> {
-        self.findings.iter().map(|finding| finding.level).max()
+        self.findings.iter().map(Finding::counts_as).max()
     }
 }

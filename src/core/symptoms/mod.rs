@@ -12,6 +12,7 @@ mod expires;
 mod falling_behind;
 mod finding;
 mod group_churn;
+mod hold;
 mod holder_gone;
 mod hot_consumer;
 mod ids_exhausted;

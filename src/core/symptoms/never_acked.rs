@@ -24,6 +24,11 @@ const NEARLY_ALL: f64 = 0.8;
 /// At most one step in this many may go down.
 const DIPS: Threshold<usize> = Threshold { fires: 5, stays: 3 };
 
+/// Growth within the window, or entries in all, that need somebody now.
+const HEAP: i64 = 1000;
+/// When the oldest of them is that old, in milliseconds.
+const OLD_MS: i64 = 30 * 60_000;
+
 pub(super) fn judge(case: &Case) -> Verdict {
     let group = case.group;
     let fired = case.fired(ABOUT);
@@ -70,9 +75,12 @@ pub(super) fn judge(case: &Case) -> Verdict {
         format!("; {delivered} were delivered and {} acknowledged", delivered.saturating_sub(growth).max(0))
     });
     let text = format!("pending grew by {growth} to {pending} in {}{of}{who}", age_words(span));
+    // a heap that has lain for long and still grows needs no second look
+    let oldest = group.oldest_idle(case.now.mono).value().filter(|ms| *ms >= OLD_MS && pending >= HEAP);
+    let text = format!("{text}{}", oldest.map_or(String::new(), |ms| format!("; the oldest for {}", age_words(ms))));
     ABOUT
         .finding(
-            if growth >= 1000 { Level::Critical } else { Level::Warn },
+            if growth >= HEAP || oldest.is_some() { Level::Critical } else { Level::Warn },
             text,
             Argv::of(&[b"XPENDING", case.stream.key.bytes(), group.name().bytes(), b"-", b"+", b"10"]),
         )

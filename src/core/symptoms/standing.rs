@@ -1,9 +1,9 @@
 //! How long a finding stands, and at which level: nothing goes up and down from tick to tick.
 
-use super::{Finding, Level};
+use super::{Finding, Level, hold};
 use crate::core::{
     name::Name,
-    time::{Mono, Now, rfc3339},
+    time::{Mono, Now, age_words, rfc3339, utc_clock},
 };
 use std::collections::BTreeMap;
 
@@ -22,6 +22,16 @@ struct Standing {
     highest: Level,
     /// When it last fired, on both clocks.
     fired: Now,
+    /// As it was then, if it is worth more than a note.
+    last: Option<Box<Finding>>,
+}
+
+/// What the user knows already.
+#[derive(Clone, Copy, Debug)]
+struct MarkedKnown {
+    until_ms: i64,
+    /// A higher level than this one is news.
+    level: Level,
 }
 
 /// What became of a finding. What is only information makes no event.
@@ -33,18 +43,63 @@ pub(super) struct Change {
     pub(super) text: String,
 }
 
+type Id = (&'static str, Option<Name>);
+
 /// The findings of one group or stream over time, by id and consumer.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Standings(BTreeMap<(&'static str, Option<Name>), Standing>);
+pub(super) struct Standings {
+    standings: BTreeMap<Id, Standing>,
+    known: BTreeMap<Id, MarkedKnown>,
+}
 
 impl Standings {
-    /// Gives each finding its beginning and the level that it holds. One that did not fire for the time that a level is held starts again.
-    /// Returns what changed.
-    pub(super) fn follow(&mut self, findings: &mut [Finding], now: Now) -> Vec<Change> {
-        let at = now.mono;
+    /// Gives each finding its beginning and the level that it holds. One that did not fire for the time that a level is held starts again;
+    /// until then it is added in the past tense, if `holds` says so. Returns what changed.
+    pub(super) fn follow(
+        &mut self,
+        findings: &mut Vec<Finding>,
+        now: Now,
+        holds: impl Fn(&Finding) -> bool,
+    ) -> Vec<Change> {
+        let mut changes = self.end(now);
+        for finding in findings.iter_mut() {
+            changes.extend(self.take(finding, now));
+        }
+        let fired: Vec<Id> = findings.iter().map(Finding::key).collect();
+        for (id, standing) in &mut self.standings {
+            if fired.contains(id) {
+                continue;
+            }
+            // once refuted it does not come back by itself
+            standing.last = standing.last.take().filter(|last| holds(last));
+            findings.extend(standing.last.as_deref().map(|last| past(last, standing.fired, now)));
+        }
+        self.known.retain(|_, known| now.wall_ms < known.until_ms);
+        for finding in findings {
+            let known = self.known.get(&finding.key()).filter(|known| finding.level <= known.level);
+            finding.known_until_ms = known.map(|known| known.until_ms);
+        }
+        changes
+    }
+
+    /// Marks a finding as known until then, or takes the mark back; false if there is no such finding.
+    pub(super) fn mark_known(&mut self, finding: &Finding, until_ms: Option<i64>) -> bool {
+        let id = finding.key();
+        if !self.standings.contains_key(&id) {
+            return false;
+        }
+        match until_ms {
+            Some(until_ms) => self.known.insert(id, MarkedKnown { until_ms, level: finding.level }),
+            None => self.known.remove(&id),
+        };
+        true
+    }
+
+    /// Forgets what did not fire for long.
+    fn end(&mut self, now: Now) -> Vec<Change> {
         let mut changes = Vec::new();
-        self.0.retain(|(id, consumer), standing| {
-            let stays = at.since(standing.fired.mono) <= HOLD_MS;
+        self.standings.retain(|(id, consumer), standing| {
+            let stays = now.mono.since(standing.fired.mono) <= HOLD_MS;
             if !stays && standing.highest > Level::Info {
                 let of = consumer.as_ref().map_or(String::new(), |consumer| format!(" of {consumer}"));
                 let (since, last) = (rfc3339(standing.since_ms), rfc3339(standing.fired.wall_ms));
@@ -53,25 +108,49 @@ impl Standings {
             }
             stays
         });
-        for finding in findings {
-            let level = finding.level;
-            let new = Standing { since_ms: now.wall_ms, level, reached: at, highest: Level::Info, fired: now };
-            let standing = self.0.entry((finding.id, finding.consumer.clone())).or_insert(new);
-            standing.fired = now;
-            if level >= standing.level || at.since(standing.reached) > HOLD_MS {
-                standing.level = level;
-                standing.reached = at;
-            }
-            if level > standing.highest {
-                let event = if standing.highest == Level::Info { "finding-began" } else { "finding-rose" };
-                changes.push(Change { event, text: format!("{} {}: {}", level.word(), finding.id, finding.text) });
-                standing.highest = level;
-            }
-            finding.level = standing.level;
-            finding.since_ms = Some(standing.since_ms);
-        }
         changes
     }
+
+    /// A finding that fires now.
+    fn take(&mut self, finding: &mut Finding, now: Now) -> Option<Change> {
+        let at = now.mono;
+        let new = Standing {
+            since_ms: now.wall_ms,
+            level: finding.level,
+            reached: at,
+            highest: Level::Info,
+            fired: now,
+            last: None,
+        };
+        let standing = self.standings.entry(finding.key()).or_insert(new);
+        let lasted_ms = now.wall_ms.saturating_sub(standing.since_ms);
+        if let Some(worse) = hold::level_of_growth(finding.id, lasted_ms).filter(|worse| *worse > finding.level) {
+            finding.level = worse;
+            finding.text = format!("{}; it has gone on for {}", finding.text, age_words(lasted_ms));
+        }
+        let level = finding.level;
+        standing.fired = now;
+        if level >= standing.level || at.since(standing.reached) > HOLD_MS {
+            standing.level = level;
+            standing.reached = at;
+        }
+        let change = (level > standing.highest).then(|| {
+            let event = if standing.highest == Level::Info { "finding-began" } else { "finding-rose" };
+            standing.highest = level;
+            Change { event, text: format!("{} {}: {}", level.word(), finding.id, finding.text) }
+        });
+        finding.level = standing.level;
+        finding.since_ms = Some(standing.since_ms);
+        standing.last = (standing.level > Level::Info).then(|| Box::new(finding.clone()));
+        change
+    }
+}
+
+/// A finding whose condition ended: its sentence says until when it was true.
+fn past(last: &Finding, fired: Now, now: Now) -> Finding {
+    let ago = age_words(now.mono.since(fired.mono) as i64);
+    let text = format!("until {} (cleared {ago} ago): {}", utc_clock(fired.wall_ms), last.text);
+    Finding { text, cleared_ms: Some(fired.wall_ms), ..last.clone() }
 }
 
 #[cfg(test)]
@@ -85,8 +164,8 @@ mod tests {
 
     fn seen(standings: &mut Standings, level: Level, now: Now) -> (Level, Option<i64>) {
         let about = About { id: "loss", levels: &[], says: "", cause: "", remedy: "" };
-        let mut findings = [about.finding(level, "", Argv::of(&[b"PING"]))];
-        standings.follow(&mut findings, now);
+        let mut findings = vec![about.finding(level, "", Argv::of(&[b"PING"]))];
+        standings.follow(&mut findings, now, |_| false);
         (findings[0].level, findings[0].since_ms)
     }
 
@@ -116,7 +195,7 @@ mod tests {
         let mut told = |level: Option<Level>, second| {
             let mut findings: Vec<Finding> =
                 level.map(|level| about.finding(level, "5 lost", Argv::of(&[b"PING"]))).into_iter().collect();
-            let changes = standings.follow(&mut findings, at(second));
+            let changes = standings.follow(&mut findings, at(second), |_| false);
             changes.into_iter().map(|change| change.event).collect::<Vec<_>>()
         };
         assert_eq!(told(Some(Level::Info), 0), Vec::<&str>::new());
@@ -127,5 +206,72 @@ mod tests {
         }
         assert_eq!(told(None, 101), ["finding-cleared"]);
         assert_eq!(told(None, 102), Vec::<&str>::new());
+    }
+
+    const FALLS: About = About { id: "falling-behind", levels: &[], says: "", cause: "", remedy: "" };
+
+    fn falls(level: Level) -> Finding {
+        FALLS.finding(level, "40 wait", Argv::of(&[b"PING"]))
+    }
+
+    #[test]
+    fn what_ended_stays_for_a_minute_in_the_past_tense_unless_it_is_refuted() {
+        let mut standings = Standings::default();
+        let mut shown = |found: Vec<Finding>, second, holds: bool| {
+            let mut findings = found;
+            standings.follow(&mut findings, at(second), |_| holds);
+            findings.first().map(|finding| (finding.level, finding.cleared_ms, finding.text.clone()))
+        };
+        shown(vec![falls(Level::Critical)], 1, true);
+        let text = "until 00:00:01 UTC (cleared 20 s ago): 40 wait".to_owned();
+        assert_eq!(shown(vec![], 21, true), Some((Level::Critical, Some(1000), text)));
+        assert_eq!(shown(vec![falls(Level::Warn)], 22, true), Some((Level::Critical, None, "40 wait".to_owned())));
+        assert!(shown(vec![], 80, true).is_some());
+        assert_eq!(shown(vec![], 83, true), None);
+        shown(vec![falls(Level::Warn)], 90, true);
+        assert_eq!(shown(vec![], 91, false), None);
+        assert_eq!(shown(vec![], 92, true), None, "it came back by itself");
+        shown(vec![falls(Level::Info)], 200, true);
+        assert_eq!(shown(vec![], 201, true), None, "what is only information is not held");
+    }
+
+    #[test]
+    fn growth_that_lasts_half_an_hour_is_critical() {
+        let mut standings = Standings::default();
+        let mut level = |second| {
+            let mut findings = vec![falls(Level::Warn)];
+            let changes = standings.follow(&mut findings, at(second), |_| true);
+            (findings[0].level, changes.first().map(|change| change.event))
+        };
+        let told: Vec<_> = (0..=31).map(|minute| level(minute * 60)).collect();
+        assert_eq!(told[0], (Level::Warn, Some("finding-began")));
+        assert_eq!(told[29], (Level::Warn, None));
+        assert_eq!(told[30], (Level::Critical, Some("finding-rose")));
+        assert_eq!(told[31], (Level::Critical, None));
+    }
+
+    #[test]
+    fn what_is_known_counts_as_information_until_it_rises_or_the_time_is_over() {
+        let mut standings = Standings::default();
+        let counts = |standings: &mut Standings, level, second| {
+            let mut findings = vec![falls(level)];
+            standings.follow(&mut findings, at(second), |_| true);
+            (findings[0].level, findings[0].counts_as())
+        };
+        assert!(!standings.mark_known(&falls(Level::Warn), Some(100_000)), "there was none");
+        counts(&mut standings, Level::Warn, 1);
+        assert!(standings.mark_known(&falls(Level::Warn), Some(100_000)));
+        assert_eq!(counts(&mut standings, Level::Warn, 2), (Level::Warn, Level::Info));
+        assert_eq!(counts(&mut standings, Level::Critical, 3), (Level::Critical, Level::Critical));
+        assert_eq!(
+            counts(&mut standings, Level::Warn, 70),
+            (Level::Warn, Level::Info),
+            "also after it ended and came back"
+        );
+        assert_eq!(counts(&mut standings, Level::Warn, 101), (Level::Warn, Level::Warn));
+        standings.mark_known(&falls(Level::Warn), Some(500_000));
+        assert_eq!(counts(&mut standings, Level::Warn, 102).1, Level::Info);
+        standings.mark_known(&falls(Level::Warn), None);
+        assert_eq!(counts(&mut standings, Level::Warn, 103).1, Level::Warn);
     }
 }

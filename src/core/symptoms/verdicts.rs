@@ -1,13 +1,14 @@
 //! What the checks said about every stream and group when each was last judged.
 
 use super::{
-    Case, Finding, Judgement, Level, SERVER_CHECKS, STREAM_CHECKS, ServerCase, StreamCase, causes, judge, split_key,
+    Case, Finding, Judgement, Level, SERVER_CHECKS, STREAM_CHECKS, ServerCase, StreamCase, causes, hold, judge,
+    split_key,
     standing::{Change, Standings},
 };
 use crate::core::{
     event::Event,
     name::Name,
-    store::Store,
+    store::{Reading, Store},
     time::{Mono, Now},
 };
 use std::{
@@ -68,6 +69,13 @@ fn told<'a>(
     })
 }
 
+/// Shows the mark before the next judgement.
+fn mark(findings: &mut [Finding], like: &Finding, until_ms: Option<i64>, done: bool) {
+    for finding in findings.iter_mut().filter(|finding| done && finding.key() == like.key()) {
+        finding.known_until_ms = until_ms;
+    }
+}
+
 static NOTHING_JUDGED: LazyLock<Judgement> = LazyLock::new(Judgement::default);
 
 impl Verdicts {
@@ -89,12 +97,14 @@ impl Verdicts {
 
     /// The worst finding of the stream as a whole, if it is more than information.
     pub fn stream_level(&self, stream: &Name) -> Option<Level> {
-        self.stream(stream).iter().map(|finding| finding.level).filter(|level| *level > Level::Info).max()
+        self.stream(stream).iter().map(Finding::counts_as).filter(|level| *level > Level::Info).max()
     }
 
     /// Judges the streams that were folded since the last time, once each, so that drawing does not compute anything. Returns what began,
     /// rose and ended; what was there when a group was read first is no event.
-    pub fn judge(&mut self, store: &Store, now: Now) -> Vec<Event> {
+    pub fn judge(&mut self, store: &Store, now: Now, reading: Reading) -> Vec<Event> {
+        // a snapshot says what holds now
+        let live = reading == Reading::Tick;
         let mut events = Vec::new();
         self.streams.retain(|key, _| store.streams.contains_key(key));
         // while its node is away, nothing new is known of a stream: the last verdict stays
@@ -110,36 +120,69 @@ impl Verdicts {
                 }
                 let case = Case::new(store, stream, group, &last.firing, now);
                 let mut judgement = judge(&case);
-                let changes = last.standings.follow(&mut judgement.findings, now);
+                let changes = last.standings.follow(&mut judgement.findings, now, |finding| {
+                    live && hold::is_held(finding.id) && !hold::is_refuted(&case, finding)
+                });
                 if last.was_read {
                     events.extend(told(changes, Some(&stream.key), Some(group.name()), now));
                 }
                 last.was_read = group.has_been_read();
                 judgement.findings = causes::order(judgement.findings);
                 last.judgement = judgement;
-                last.firing = last.judgement.findings.iter().map(|finding| finding.id).collect();
+                last.firing = last
+                    .judgement
+                    .findings
+                    .iter()
+                    .filter(|finding| finding.holds_now())
+                    .map(|finding| finding.id)
+                    .collect();
             }
         }
         let halves = split_key::Halves::of(store.streams.values());
         let server_ms = store.server_now_ms(now);
         for stream in due() {
             let Some(verdict) = self.streams.get_mut(&stream.key) else { continue };
-            let fired: BTreeSet<&str> = verdict.findings.iter().map(|finding| finding.id).collect();
+            let fired: BTreeSet<&str> =
+                verdict.findings.iter().filter(|finding| finding.holds_now()).map(|finding| finding.id).collect();
             let case = StreamCase { stream, fired: &fired, now, server_ms, halves: &halves };
             let checks = STREAM_CHECKS.iter().filter(|check| store.settings.names(check.about.id));
             let mut findings: Vec<Finding> = checks.filter_map(|check| (check.judge)(&case)).collect();
-            let changes = verdict.standings.follow(&mut findings, now);
+            let changes = verdict.standings.follow(&mut findings, now, |finding| live && hold::is_held(finding.id));
             if std::mem::replace(&mut verdict.was_judged, true) {
                 events.extend(told(changes, Some(&stream.key), None, now));
             }
             verdict.findings = findings;
         }
-        events.extend(self.judge_server(store, now));
+        events.extend(self.judge_server(store, now, live));
         self.judged = store.ticks;
         events
     }
 
-    fn judge_server(&mut self, store: &Store, now: Now) -> Vec<Event> {
+    /// Marks a finding of a group, its stream or the server as known until then, in Unix milliseconds, or takes the mark back.
+    pub fn mark_known(&mut self, stream: &Name, group: &Name, finding: &Finding, until_ms: Option<i64>) {
+        let of_stream = self.streams.get_mut(stream);
+        let mut done = self.server_standings.mark_known(finding, until_ms);
+        mark(&mut self.of_server, finding, until_ms, done);
+        if let Some(of_stream) = of_stream {
+            done = of_stream.standings.mark_known(finding, until_ms);
+            mark(&mut of_stream.findings, finding, until_ms, done);
+            if let Some(of_group) = of_stream.groups.get_mut(group) {
+                done = of_group.standings.mark_known(finding, until_ms);
+                mark(&mut of_group.judgement.findings, finding, until_ms, done);
+            }
+        }
+    }
+
+    /// How many findings are marked as known.
+    pub fn known(&self) -> usize {
+        let of_streams = self.streams.values().flat_map(|stream| {
+            let of_groups = stream.groups.values().flat_map(|group| &group.judgement.findings);
+            of_groups.chain(&stream.findings)
+        });
+        of_streams.chain(&self.of_server).filter(|finding| finding.known_until_ms.is_some()).count()
+    }
+
+    fn judge_server(&mut self, store: &Store, now: Now, live: bool) -> Vec<Event> {
         let case = ServerCase {
             conditions: &store.conditions,
             role: store.server.role.as_deref(),
@@ -150,7 +193,7 @@ impl Verdicts {
         };
         let checks = SERVER_CHECKS.iter().filter(|check| store.settings.names(check.about.id));
         let mut findings: Vec<Finding> = checks.filter_map(|check| (check.judge)(&case)).collect();
-        let changes = self.server_standings.follow(&mut findings, now);
+        let changes = self.server_standings.follow(&mut findings, now, |finding| live && hold::is_held(finding.id));
         self.of_server = findings;
         if self.judged == 0 { Vec::new() } else { told(changes, None, None, now).collect() }
     }

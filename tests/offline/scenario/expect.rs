@@ -16,7 +16,7 @@ fn split(line: &str) -> (&str, Vec<&str>) {
 /// The id that must have fired for the line to hold.
 pub fn fires(line: &str) -> Option<String> {
     match split(line).1[..] {
-        ["not" | "waiting" | "event" | "none" | "calm" | "no", ..] | ["episodes", _, "0"] => None,
+        ["not" | "waiting" | "held" | "event" | "none" | "calm" | "no", ..] | ["episodes", _, "0"] => None,
         ["episodes", id, _] | [id, _] | [id, _, _] => Some(id.to_owned()),
         _ => None,
     }
@@ -50,11 +50,14 @@ pub fn holds(line: &str, watch: &Watch, episodes: &Episodes) -> Result<(), Strin
 }
 
 fn judge(words: &[&str], whom: &str, found: &[Finding], waiting: &[&str], episodes: &Episodes) -> Result<(), String> {
+    let all = found;
+    let found: Vec<&Finding> = all.iter().filter(|one| one.holds_now()).collect();
     let is = |one: &Finding, id: &str, level: &str| one.id == id && one.level.word() == level;
     let right = match *words {
         ["none"] => found.is_empty(),
         ["calm"] => found.iter().all(|one| one.level == Level::Info),
         ["not", id] => found.iter().all(|one| one.id != id),
+        ["held", id] => all.iter().any(|one| one.id == id && !one.holds_now()),
         ["waiting", id] => waiting.contains(&id),
         ["episodes", id, count] => episodes.of(whom, id).to_string() == count,
         [id, level] => found.iter().any(|one| is(one, id, level)),

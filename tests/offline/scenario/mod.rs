@@ -160,7 +160,7 @@ fn found(watch: &Watch) -> Vec<(String, &Finding)> {
         .keys()
         .flat_map(|key| watch.verdicts.stream(key).iter().map(move |one| (key.to_string(), one)));
     let of_server = watch.verdicts.server().iter().map(|one| ("server".to_owned(), one));
-    groups.chain(of_streams).chain(of_server).collect()
+    groups.chain(of_streams).chain(of_server).filter(|(_, one)| one.holds_now()).collect()
 }
 
 /// How often each finding began.

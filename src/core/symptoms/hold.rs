@@ -1,0 +1,60 @@
+//! Which findings are still shown after their condition ended, so that nothing flips from tick to tick, and which become worse because
+//! they last. What a single fact refutes is not held: the entries are gone, the consumer is back, the lag is counted and is 0.
+
+use super::{Case, Finding, Level, falling_behind};
+use crate::core::known::Known;
+
+/// Findings over a trend. Nothing that one sample says can refute them but what [`is_refuted`] knows.
+const HELD: &[&str] = &[
+    "claim-ping-pong",
+    "consumer-churn",
+    "expires",
+    "falling-behind",
+    "group-churn",
+    "hot-consumer",
+    "never-acked",
+    "reads-history",
+    "redelivered",
+    "retention-race",
+    "trimmed-unread",
+    "writes-refused",
+];
+
+/// Of these, the ones about entries that are pending.
+const OF_PENDING: &[&str] = &["claim-ping-pong", "hot-consumer", "never-acked", "reads-history", "redelivered"];
+
+/// Growth that nobody stops is critical after this time, in milliseconds.
+const LASTS_MS: i64 = 30 * 60_000;
+const GROWS: &[&str] = &["falling-behind", "never-acked"];
+
+/// Whether a finding of this symptom outlasts its condition for a while.
+pub(super) fn is_held(id: &str) -> bool {
+    HELD.contains(&id)
+}
+
+/// Whether one fact shows that a finding of a group, made earlier, is over.
+pub(super) fn is_refuted(case: &Case, finding: &Finding) -> bool {
+    let nothing_pending = case.group.facts.pending == Known::Is(0);
+    let small = case.group.lag.exact().is_some_and(|lag| lag < falling_behind::FLOOR);
+    nothing_pending && OF_PENDING.contains(&finding.id) || small && finding.id == falling_behind::ABOUT.id
+}
+
+/// The level that growth has after it lasted that long, in milliseconds.
+pub(super) fn level_of_growth(id: &str, lasted_ms: i64) -> Option<Level> {
+    (lasted_ms >= LASTS_MS && GROWS.contains(&id)).then_some(Level::Critical)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_symptom_named_here_exists() {
+        let ids: BTreeSet<&str> = crate::core::symptoms::ids().collect();
+        for id in HELD.iter().chain(OF_PENDING).chain(GROWS) {
+            assert!(ids.contains(id), "{id}");
+        }
+        assert!(OF_PENDING.iter().chain(GROWS).all(|id| is_held(id)));
+    }
+}
