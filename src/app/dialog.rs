@@ -389,6 +389,15 @@ pub fn ended_with(app: &mut App, id: u64, outcome: Box<Outcome>, now: Now, effec
     let Some(dialog) = app.dialog_mut(id) else {
         return app.notify(outcome.text(), now, OUTCOME_MS);
     };
+    let done = match &*outcome {
+        Outcome::Done(done) | Outcome::Unknown(_, done) => Some(done),
+        Outcome::Refused(_) => None,
+    };
+    if let (Some(done), Some(Ok(plan))) = (done, &dialog.plan) {
+        let (action, ask) = (plan.detail().own_action(done), plan.detail().ask());
+        app.watch.store.note_action(ask.detail().key(), ask.detail().group(), action, now);
+    }
+    let Some(dialog) = app.dialog_mut(id) else { return };
     let moved = matches!(*outcome, Outcome::Refused(Refusal::CursorMoved { .. }));
     if moved && matches!(dialog.ask, Ask::Seek(_)) {
         dialog.stage = Stage::Asking;

@@ -92,6 +92,13 @@ pub struct Count {
     pub complete: bool,
 }
 
+impl Count {
+    /// `1214`, `≥50000`.
+    pub fn text(self) -> String {
+        format!("{}{}", if self.complete { "" } else { "≥" }, self.entries)
+    }
+}
+
 /// How far the counters of family A are off for one group; `None` while unknown.
 pub type Drift = Option<i64>;
 

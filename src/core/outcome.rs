@@ -1,7 +1,18 @@
 //! The outcome of an executed plan.
 
-use super::{id::EntryId, model::PendingRow};
+use super::{id::EntryId, lag::Count, model::PendingRow, name::Name};
 use crate::core::command::Argv;
+
+/// What an action of this program did to a group.
+#[derive(Clone, Debug, Default)]
+pub struct OwnAction {
+    /// New owners of entries.
+    pub moves: Vec<(EntryId, Name)>,
+    /// Whether they are meant to handle the entries. One that gets them back had them before.
+    pub follow: bool,
+    /// The cursor was moved.
+    pub cursor: bool,
+}
 
 /// Why nothing was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,6 +77,10 @@ pub struct Done {
     pub cursor: Option<EntryId>,
     /// The cursor directly before the action.
     pub cursor_before: Option<EntryId>,
+    /// Entries past the cursor, counted after it was moved; `None` where that was not possible.
+    pub lag: Option<Count>,
+    /// And those past it before, by the entries that it was moved over.
+    pub lag_before: Option<i64>,
     /// The user stopped the action between two batches.
     pub stopped: bool,
     /// The server refused a batch, which ended the action; `note` has its words.
@@ -109,6 +124,13 @@ impl Done {
         let mut parts = Vec::new();
         if let Some(cursor) = self.cursor {
             parts.push(format!("the cursor is at {cursor}"));
+        }
+        match (self.lag, self.lag_before) {
+            (Some(now), Some(before)) => {
+                parts.push(format!("lag {before} -> {}, counted", now.text()));
+            }
+            (Some(now), None) => parts.push(format!("lag {}, counted", now.text())),
+            (None, _) => {}
         }
         if self.acknowledged > 0 {
             parts.push(format!("{} acknowledged", self.acknowledged));

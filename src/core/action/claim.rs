@@ -11,7 +11,7 @@ use crate::core::{
     json,
     model::{ConsumerFacts, PendingRow, ServerFacts},
     name::Name,
-    outcome::Done,
+    outcome::{Done, OwnAction},
     time::age_words,
     words::entries,
 };
@@ -461,6 +461,11 @@ impl Planned for ClaimPlan {
             "claimed": done.claimed, "removed": done.removed, "scan_complete": done.scan_complete,
             "cursor": done.scan_cursor.map(|id| id.to_string()), "undo": [], "undo_complete": true,
         }))
+    }
+
+    fn own_action(&self, done: &Done) -> OwnAction {
+        let moves = done.moved.iter().map(|row| (row.id, self.ask.target.clone())).collect();
+        OwnAction { moves, follow: true, cursor: false }
     }
 
     fn way_back(&self, done: &Done, passed_ms: i64) -> Option<Ask> {

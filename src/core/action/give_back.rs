@@ -7,7 +7,7 @@ use crate::core::{
     json,
     model::{ConsumerFacts, PendingRow, ServerFacts},
     name::Name,
-    outcome::Done,
+    outcome::{Done, OwnAction},
     words::count,
 };
 use serde_json::{Map, Value, json};
@@ -157,6 +157,11 @@ impl Planned for GiveBackPlan {
 
     fn json(&self) -> Map<String, Value> {
         object(json!({"from": json::name(&self.ask.holder), "would_move": self.rows.len()}))
+    }
+
+    fn own_action(&self, _done: &Done) -> OwnAction {
+        let moves = self.rows.iter().filter_map(|row| Some((row.id, row.owner.clone()?))).collect();
+        OwnAction { moves, follow: false, cursor: false }
     }
 
     fn outcome_json(&self, done: &Done) -> Map<String, Value> {

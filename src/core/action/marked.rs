@@ -10,7 +10,7 @@ use crate::core::{
     json,
     model::{ConsumerFacts, PendingRow, ServerFacts},
     name::Name,
-    outcome::Done,
+    outcome::{Done, OwnAction},
     words::count,
 };
 use serde_json::{Map, Value, json};
@@ -247,6 +247,14 @@ impl Planned for MarkedPlan {
 
     fn outcome_json(&self, done: &Done) -> Map<String, Value> {
         object(json!({"claimed": done.claimed, "acknowledged": done.acknowledged}))
+    }
+
+    fn own_action(&self, done: &Done) -> OwnAction {
+        let moves = match &self.ask.what {
+            What::MoveTo(target) => done.moved.iter().map(|row| (row.id, target.clone())).collect(),
+            What::Acknowledge => Vec::new(),
+        };
+        OwnAction { moves, follow: true, cursor: false }
     }
 
     fn way_back(&self, done: &Done, passed_ms: i64) -> Option<Ask> {

@@ -20,7 +20,7 @@ use super::{
     lag::Count,
     model::{ConsumerFacts, GroupFacts, PendingRow, ServerFacts, StreamFacts},
     name::Name,
-    outcome::Done,
+    outcome::{Done, OwnAction},
 };
 use form::{Field, Form};
 pub use preview::{Counted, PreviewLine, Weight};
@@ -140,6 +140,10 @@ pub trait Planned: Sync {
     /// The fields of the outcome's JSON that only this action has.
     fn outcome_json(&self, _done: &Done) -> Map<String, Value> {
         Map::new()
+    }
+    /// What it changed in the group, for what is watched from then on.
+    fn own_action(&self, _done: &Done) -> OwnAction {
+        OwnAction::default()
     }
     /// The request that takes back what was done `passed_ms` ago, if a dialog can.
     fn way_back(&self, _done: &Done, _passed_ms: i64) -> Option<Ask> {

@@ -9,9 +9,10 @@ use crate::core::{
     command::Argv,
     id::EntryId,
     json,
+    lag::Count,
     model::{ConsumerFacts, GroupFacts, PendingRow, ServerFacts, StreamFacts},
     name::Name,
-    outcome::Done,
+    outcome::{Done, OwnAction},
     time::age_words,
     words::count,
 };
@@ -112,6 +113,8 @@ pub struct SeekPlan {
     pub target: EntryId,
     /// Which way.
     pub direction: Direction,
+    /// Entries that the cursor would move over.
+    pub between: Counted,
     /// Entries the group would never get.
     pub skipped: Counted,
     /// The first and the last of them.
@@ -147,6 +150,16 @@ impl SeekPlan {
     /// The way back to a cursor: that of the preview, or where the guard found it while it was moving.
     pub fn back_to(&self, cursor: EntryId) -> Argv {
         setid(&self.ask, cursor)
+    }
+
+    /// How many entries were past the cursor before it moved, if so many are past it now.
+    pub fn lag_before(&self, lag: Count, moved_from: EntryId) -> Option<i64> {
+        let counted = lag.complete && self.between.exact && moved_from == self.cursor;
+        counted.then(|| match self.direction {
+            Direction::Forward => lag.entries.saturating_add(self.between.value),
+            Direction::Back => lag.entries.saturating_sub(self.between.value),
+            Direction::None => lag.entries,
+        })
     }
 
     /// The highest cursor that is accepted once "the cursor is moving" is acknowledged. Forward: the target, since beyond it the move
@@ -204,6 +217,7 @@ pub fn plan(ask: SeekAsk, facts: &SeekFacts) -> SeekPlan {
         cursor,
         target,
         direction,
+        between,
         skipped,
         skipped_span,
         redelivered,
@@ -410,7 +424,15 @@ impl Planned for SeekPlan {
     }
 
     fn outcome_json(&self, done: &Done) -> Map<String, Value> {
-        object(json!({"cursor": done.cursor.map(|id| id.to_string())}))
+        object(json!({
+            "cursor": done.cursor.map(|id| id.to_string()),
+            "lag": done.lag.map(|lag| Counted { value: lag.entries, exact: lag.complete }.json()),
+            "lag_before": done.lag_before,
+        }))
+    }
+
+    fn own_action(&self, _done: &Done) -> OwnAction {
+        OwnAction { cursor: self.direction != Direction::None, ..OwnAction::default() }
     }
 
     fn way_back(&self, done: &Done, _passed_ms: i64) -> Option<Ask> {

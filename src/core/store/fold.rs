@@ -329,6 +329,12 @@ impl Fold<'_> {
         old: &GroupFacts,
         new: &GroupFacts,
     ) {
+        if new.cursor != old.cursor
+            && let Some(group) = stream.groups.get_mut(&new.name)
+            && std::mem::take(&mut group.own.cursor_moves)
+        {
+            group.history = History::default();
+        }
         if new.cursor < old.cursor {
             let window = &stream.window;
             let counted = (window.is_trusted() && window.covers(new.cursor) && window.covers(old.cursor))
@@ -465,6 +471,7 @@ fn take_pages(
     }
     let before = group.pel.clone();
     group.pel.update(at, &pages, group.facts.pending.value(), reading);
-    group.seen.follow(&before, &group.pel, at);
+    group.seen.follow(&before, &group.pel, at, &mut group.own);
+    group.own.follow(&group.pel, at);
     group.pel_failure = None;
 }

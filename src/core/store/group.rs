@@ -1,6 +1,6 @@
 //! One group over time.
 
-use super::{Census, Extreme, Pel, Settings, Sightings, StreamState};
+use super::{Census, Extreme, OwnMoves, Pel, Settings, Sightings, StreamState};
 use crate::core::{
     history::{History, Rates},
     id::EntryId,
@@ -53,6 +53,8 @@ pub struct GroupState {
     gone: Option<(i64, bool)>,
     /// Why the last XPENDING failed; `None` if it succeeded.
     pub pel_failure: Option<FailedReading>,
+    /// What this program moved in it.
+    pub own: OwnMoves,
     /// What was seen of its entries from tick to tick.
     pub seen: Sightings,
     /// When the cursor was last seen to move on, and the longest time between two such moments, in milliseconds.
@@ -89,6 +91,7 @@ impl GroupState {
             census: Census::new(at),
             gone: None,
             pel_failure: None,
+            own: OwnMoves::default(),
             seen: Sightings::default(),
             moved_on: None,
             longest_gap_ms: 0,
@@ -261,7 +264,8 @@ impl GroupState {
         if facts.pending == Known::Is(0) {
             let old = std::mem::take(&mut self.pel);
             self.pel.set_empty(at);
-            self.seen.follow(&old, &self.pel, at);
+            self.seen.follow(&old, &self.pel, at, &mut self.own);
+            self.own.follow(&self.pel, at);
         } else {
             self.pel.check(facts.pending.value());
         }

@@ -1,7 +1,7 @@
 //! What was seen of a group's pending entries from tick to tick: which were delivered again and to whom, which left the list and how long
 //! they had been pending, and which part of the stream the cursor jumped over.
 
-use super::Pel;
+use super::{OwnMoves, Pel};
 use crate::core::{
     id::EntryId,
     model::{ConsumerFacts, PendingRow},
@@ -68,9 +68,10 @@ pub struct Sightings {
 
 impl Sightings {
     /// Compares the new pending rows with the previous ones.
-    pub(super) fn follow(&mut self, before: &Pel, now: &Pel, at: Mono) {
+    pub(super) fn follow(&mut self, before: &Pel, now: &Pel, at: Mono, own: &mut OwnMoves) {
         for old in &before.rows {
             match now.row(old.id) {
+                Some(new) if own.explains(old, new) => {}
                 // a re-read after a rewind resets the count to 1 but changes the owner (docs/server-facts.md 5.2)
                 Some(new) if new.owner != old.owner || new.deliveries > old.deliveries => {
                     let mut seen = redelivery(old, new, at);
@@ -101,6 +102,19 @@ impl Sightings {
                 push_bounded(&mut self.handled_ms, idle, HANDLINGS);
             }
         }
+    }
+
+    /// Forgets changes of owner that this program made and that were seen before it knew of them.
+    pub(super) fn forget(&mut self, moves: &[(EntryId, Name)]) -> BTreeSet<EntryId> {
+        let mut seen = BTreeSet::new();
+        for (id, to) in moves {
+            let is_it = |one: &Redelivery| one.id == *id && one.to.as_ref() == Some(to) && one.from != one.to;
+            if let Some(index) = self.redeliveries.iter().rposition(is_it) {
+                self.redeliveries.remove(index);
+                seen.insert(*id);
+            }
+        }
+        seen
     }
 
     /// Whether entries of a consumer left its hands since then, acknowledged or claimed by another.

@@ -274,6 +274,7 @@ impl Store {
         let mut pages = vec![page(EntryId::MIN, EntryId::MAX, PAGE_ROWS, None)];
         pages.extend(still_oldest(group));
         if group.facts.pending.exceeds(PAGE_ROWS as i64) {
+            pages.extend(group.own.pages());
             // the first page holds the smallest ids; a second one holds the latest ids up to the cursor, which the strip shows
             let cursor = group.facts.cursor;
             let from = stream.window.ids().rev().filter(|id| *id <= cursor).nth(PAGE_ROWS).unwrap_or(EntryId::MIN);
@@ -468,6 +469,7 @@ fn glance(group: &GroupState, now: Mono) -> GroupRequest {
         summary: summed && summary_due(group, now),
         pages: std::iter::once(page(EntryId::MIN, EntryId::MAX, GLANCE_ROWS, None))
             .chain(still_oldest(group))
+            .chain(group.own.pages())
             .collect(),
     }
 }

@@ -25,6 +25,7 @@ const RULES: &[Rule] = &[
     Rule { cause: "poison", effects: &["claim-ping-pong", "redelivered"], shares: Shares::Entries },
     Rule { cause: "claim-ping-pong", effects: &["redelivered"], shares: Shares::Entries },
     Rule { cause: "never-acked", effects: &["hot-consumer", "leftovers"], shares: Shares::Consumer },
+    Rule { cause: "claimed", effects: &["hot-consumer", "leftovers"], shares: Shares::Consumer },
     Rule { cause: "reads-history", effects: &["redelivered", "poison"], shares: Shares::Consumer },
     Rule { cause: "reads-history", effects: &["falling-behind"], shares: Shares::Group },
     Rule { cause: "no-reader", effects: &["tail-held", "falling-behind"], shares: Shares::Group },

@@ -23,6 +23,9 @@ const HELD: &[&str] = &[
 /// Of these, the ones about entries that are pending.
 const OF_PENDING: &[&str] = &["claim-ping-pong", "hot-consumer", "never-acked", "reads-history", "redelivered"];
 
+/// After an action of this program nothing older is shown for this time, in milliseconds.
+const ACTED_MS: u64 = 60_000;
+
 /// Growth that nobody stops is critical after this time, in milliseconds.
 const LASTS_MS: i64 = 30 * 60_000;
 const GROWS: &[&str] = &["falling-behind", "never-acked"];
@@ -36,7 +39,9 @@ pub(super) fn is_held(id: &str) -> bool {
 pub(super) fn is_refuted(case: &Case, finding: &Finding) -> bool {
     let nothing_pending = case.group.facts.pending == Known::Is(0);
     let small = case.group.lag.exact().is_some_and(|lag| lag < falling_behind::FLOOR);
-    nothing_pending && OF_PENDING.contains(&finding.id) || small && finding.id == falling_behind::ABOUT.id
+    // what this program just did explains the change
+    let acted = case.group.own.acted.is_some_and(|at| case.now.mono.since(at) <= ACTED_MS);
+    acted || nothing_pending && OF_PENDING.contains(&finding.id) || small && finding.id == falling_behind::ABOUT.id
 }
 
 /// The level that growth has after it lasted that long, in milliseconds.

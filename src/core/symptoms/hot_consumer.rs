@@ -1,7 +1,10 @@
 //! One consumer took nearly everything, while others wait for work.
 
 use super::{About, Argv, Case, Level, Threshold, Verdict, idle_now};
-use crate::core::model::{ConsumerFacts, PendingRow, total};
+use crate::core::{
+    model::{ConsumerFacts, PendingRow, total},
+    store::Redelivery,
+};
 
 /// Least number of pending entries.
 const FLOOR: Threshold<i64> = Threshold { fires: 100, stays: 50 };
@@ -65,8 +68,14 @@ const ONE_READ_SHARE: usize = 40;
 /// they say nothing about how it reads. Without rows to look at, its count alone decides.
 fn took_at_once(case: &Case, hot: &ConsumerFacts) -> bool {
     let rows: Vec<&PendingRow> = case.group.pel.of(Some(&hot.name)).collect();
-    let mut idle: Vec<i64> =
-        rows.iter().filter(|row| row.deliveries <= 1).filter_map(|row| row.idle_known_ms()).collect();
+    let seen = &case.group.seen;
+    // a claim with JUSTID leaves the delivery count as it was
+    let claimed = |id| {
+        let came = |one: &Redelivery| one.id == id && one.from != one.to && one.to.as_ref() == Some(&hot.name);
+        case.group.own.gave(id, &hot.name) || seen.redeliveries.iter().any(came)
+    };
+    let read = rows.iter().filter(|row| row.deliveries <= 1 && !claimed(row.id));
+    let mut idle: Vec<i64> = read.filter_map(|row| row.idle_known_ms()).collect();
     idle.sort_unstable();
     let largest = (0..idle.len()).map(|from| idle[from..].partition_point(|ms| *ms <= idle[from] + ONE_READ_MS)).max();
     rows.is_empty() || largest.unwrap_or(0) * 100 >= rows.len() * ONE_READ_SHARE

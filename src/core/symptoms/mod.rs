@@ -4,6 +4,7 @@
 
 mod causes;
 mod claim_ping_pong;
+mod claimed;
 mod consumer_churn;
 mod cursor_beyond_end;
 mod duplicates_refused;
@@ -199,6 +200,7 @@ const CHECKS: &[Check] = &[
     Check { about: cursor_beyond_end::ABOUT, needs: &[Facts], judge: cursor_beyond_end::judge },
     Check { about: entries_read_ahead::ABOUT, needs: &[Facts], judge: entries_read_ahead::judge },
     Check { about: tail_held::ABOUT, needs: &[Facts], judge: tail_held::judge },
+    Check { about: claimed::ABOUT, needs: &[Rows], judge: claimed::judge },
     Check { about: unowned::ABOUT, needs: &[Rows], judge: unowned::judge },
     Check { about: no_consumers::ABOUT, needs: &[], judge: no_consumers::judge },
     Check { about: noack::ABOUT, needs: &[Consumers], judge: noack::judge },

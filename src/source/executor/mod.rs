@@ -177,7 +177,15 @@ impl<'a> Executor<'a> {
                 _ => return Outcome::Unknown("the guard answered in an unknown form".to_owned(), Done::default()),
             }
         }
-        let cursor = self.cursor(&plan.ask.key, &plan.ask.group).await.ok().flatten();
+        let mut reader = Planner::new(self.link, self.active_ms);
+        let facts = reader.facts(&plan.ask.key, &plan.ask.group).await.ok();
+        let cursor = facts.map(|facts| facts.group.cursor);
+        let lag = match cursor {
+            Some(cursor) => reader.count_after(&plan.ask.key, cursor).await,
+            None => None,
+        };
+        // if the group read on meanwhile, what it read is missing in the count
+        let lag_before = lag.filter(|_| cursor == Some(plan.target)).and_then(|lag| plan.lag_before(lag, before));
         let note = match cursor {
             None => Some(format!("set to {}, which could not be read back", plan.target)),
             Some(now) if now > plan.target => {
@@ -191,6 +199,8 @@ impl<'a> Executor<'a> {
         Outcome::Done(Done {
             cursor,
             cursor_before: Some(before),
+            lag,
+            lag_before,
             undo: vec![plan.back_to(before)],
             note,
             ..Done::default()

@@ -24,6 +24,9 @@ const RANGE: usize = 500;
 const MOST_WAITING: usize = 100;
 /// Payloads come along, so a reply stays below about this, in bytes.
 const REPLY_BYTES: u64 = 1 << 20;
+/// Entries counted past a cursor that was just moved, at most, and the bytes that this may take.
+const MOST_COUNTED: usize = 50_000;
+const COUNT_BYTES: u64 = 32 << 20;
 /// And a whole preview below about this.
 const PREVIEW_BYTES: u64 = 256 << 20;
 
@@ -203,6 +206,19 @@ impl Planner<'_> {
             }
         }
         Ok((ids, true))
+    }
+
+    /// Counts the entries past a cursor that was just moved, up to a bound; `None` where entries must not be read.
+    pub(in crate::source) async fn count_after(&mut self, key: &Name, cursor: EntryId) -> Option<Count> {
+        let bound = size(COUNT_BYTES / self.entry_bytes).clamp(1, MOST_COUNTED);
+        let (mut entries, mut from) = (0, cursor.next());
+        while let (Some(start), true) = (from, entries < bound) {
+            let count = self.step().min(bound - entries);
+            let found = self.range(key, RangeRequest { from: start, count, backward: false }).await.ok()?;
+            from = found.last().filter(|_| found.len() == count).and_then(|last| last.next());
+            entries += found.len();
+        }
+        Some(Count { entries: entries as i64, complete: from.is_none() })
     }
 
     /// A refused range is not an empty one, as with [`Planner::page`].

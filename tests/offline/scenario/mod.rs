@@ -37,10 +37,10 @@
 //! **Groups**: `cursor` (a number) or `cursor_id` (an id); `read` and `lag` are numbers or `"nil"` (a missing one is nil; the lag of a
 //! known `read` is added - read); `pending`. A consumer has `pending`, `idle` and, if it differs, `inactive` (a number, or `"never"`), in
 //! milliseconds. A row of `pel` without `owner` was released. `repeat = N` in a group or a consumer makes N of them; `#` in the name
-//! becomes 1 to N.
+//! becomes 1 to N. `given = { to = "c2", ids = "1..5" }`: before the phase pelwatch itself gave these entries to that consumer.
 //!
 //! **Expectations**: `ID LEVEL [CONSUMER]`, `not ID`, `waiting ID` (it cannot tell yet), `none` (nothing fired), `calm` (nothing fired
-//! except information), `episodes ID N` (it began to fire N times since the start), `event ID`, `no events`. They are about the group `g`
+//! except information), `held ID` (it ended less than a minute ago), `episodes ID N` (it began to fire N times since the start), `event ID`, `no events`. They are about the group `g`
 //! of the stream `k`. A prefix with a colon names another group, as in `orders/billing: none`, a whole stream, as in
 //! `orders: trimmed info`, or the server, as in `server: none`.
 
@@ -48,7 +48,9 @@ mod expect;
 mod sample;
 
 use pelwatch::core::{
+    id::EntryId,
     name::Name,
+    outcome::OwnAction,
     store::{Reading, Settings},
     symptoms::Finding,
     time::{Mono, Now},
@@ -115,6 +117,7 @@ impl Scenario {
         for (number, phase) in self.phases.iter().enumerate() {
             only(phase, &self.name, &["seconds", "server", "clock", "then", "throughout", "info", "stream"]);
             let seconds = phase["seconds"].as_integer().unwrap();
+            note_given(&mut watch, phase, Now { mono: Mono(second * 1000), wall_ms: 0 });
             for t in 0..seconds {
                 let at = Mono(second * 1000);
                 watch.take(sample::of(phase, &keys, t, at), Now { mono: at, wall_ms: 0 }, Reading::Tick);
@@ -140,6 +143,21 @@ impl Scenario {
 
 fn streams(phase: &Table) -> &Table {
     phase["stream"].as_table().unwrap()
+}
+
+/// What pelwatch itself moved before the phase.
+fn note_given(watch: &mut Watch, phase: &Table, now: Now) {
+    let streams = streams(phase).iter().filter_map(|(key, stream)| Some((key, stream.get("group")?.as_table()?)));
+    for (key, (name, group)) in streams.flat_map(|(key, groups)| groups.iter().map(move |group| (key, group))) {
+        let Some(given) = group.get("given").and_then(Value::as_table) else { continue };
+        only(given, "given", &["to", "ids"]);
+        let to = Name::from(given["to"].as_str().unwrap());
+        let (from, last) = given["ids"].as_str().unwrap().split_once("..").expect("FROM..TO");
+        let ids = from.parse::<u64>().unwrap()..=last.parse().unwrap();
+        let moves = ids.map(|ms| (EntryId::new(ms, 0), to.clone())).collect();
+        let action = OwnAction { moves, follow: true, cursor: false };
+        watch.store.note_action(&Name::from(key.as_str()), &Name::from(name.as_str()), action, now);
+    }
 }
 
 /// Rejects unknown words: such a word is a mistake, not a comment.

@@ -190,7 +190,7 @@ impl Second {
     }
 
     fn group(&self, name: Name, table: &Table, added: i64, id: &impl Fn(i64) -> EntryId) -> (GroupFacts, GroupDetail) {
-        let words = ["cursor", "cursor_id", "read", "lag", "pending", "consumers", "pel", "repeat"];
+        let words = ["cursor", "cursor_id", "read", "lag", "pending", "consumers", "pel", "repeat", "given"];
         only(table, &name.to_string(), &words);
         let consumers = self.consumers(table);
         let pending = get(table, "pending", self.t).unwrap_or(0);
