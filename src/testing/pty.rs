@@ -31,7 +31,8 @@ const TIDY_UP: Duration = Duration::from_secs(2);
 pub struct Terminal {
     shared: Shared,
     writer: Box<dyn Write + Send>,
-    master: Box<dyn MasterPty + Send>,
+    /// `None` once the terminal was closed.
+    master: Option<Box<dyn MasterPty + Send>>,
     hang_up: Box<dyn ChildKiller + Send + Sync>,
     pid: Option<u32>,
     _cwd: TempDir,
@@ -80,6 +81,9 @@ impl Terminal {
                     state.raw.extend_from_slice(&buffer[..count]);
                     state.parser.process(&buffer[..count]);
                 });
+                if reading.lock().closing {
+                    break;
+                }
             }
             reading.update(|state| state.closed = true);
         });
@@ -88,7 +92,7 @@ impl Terminal {
             let status = must(child.wait(), "waiting for the program");
             waiting.update(|state| state.exit = Some((exit_code(&status), Instant::now())));
         });
-        Self { shared, writer, master: pair.master, hang_up, pid, _cwd: cwd }
+        Self { shared, writer, master: Some(pair.master), hang_up, pid, _cwd: cwd }
     }
 
     /// The current screen, for looking at cells and colours.
@@ -118,7 +122,7 @@ impl Terminal {
 
     /// Whether the terminal itself edits and echoes lines, as a shell expects; `None` where we cannot ask.
     pub fn edits_lines(&self) -> Option<bool> {
-        let modes = self.master.get_termios()?.local_flags;
+        let modes = self.master.as_ref()?.get_termios()?.local_flags;
         // By name, because the type of these flags belongs to a crate that we do not depend on.
         let named = format!("{modes:?}");
         Some(named.contains("ICANON") && named.contains("ECHO "))
@@ -177,7 +181,24 @@ impl Terminal {
         let (width, height) = cells((cols, rows));
         // Our screen first: it must have the new size when the program draws for it.
         self.shared.update(|state| state.parser.set_size(height, width));
-        must(self.master.resize(pty_size((cols, rows))), "resizing the terminal");
+        if let Some(master) = &self.master {
+            must(master.resize(pty_size((cols, rows))), "resizing the terminal");
+        }
+    }
+
+    /// Closes the terminal as a window is closed: what the program writes from then on fails. Returns its exit status.
+    ///
+    /// # Panics
+    /// When it does not end in time.
+    #[track_caller]
+    pub fn close(mut self, limit: Duration) -> u32 {
+        // the thread that reads has the last copy of this end, and lets go after the next output
+        self.shared.update(|state| state.closing = true);
+        self.writer = Box::new(std::io::sink());
+        self.master = None;
+        let ended = self.shared.watch(limit, |state| state.exit);
+        let Some((code, _)) = ended else { panic!("after {limit:?}, still waiting for the program to end") };
+        code
     }
 
     /// The program's process id.

@@ -12,13 +12,13 @@ use pelwatch::testing::{
 };
 
 /// A server with Orders, an entry of c1 that is old enough to claim, and a folder for the journal.
-struct Scene {
-    server: TestServer,
-    state: TempDir,
+pub struct Scene {
+    pub server: TestServer,
+    pub state: TempDir,
 }
 
 impl Scene {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let server = TestServer::start(&newest());
         seed_orders(&server);
         server.run("XCLAIM Orders workers c1 0 3-0 IDLE 900000 RETRYCOUNT 7 JUSTID");
@@ -26,7 +26,7 @@ impl Scene {
     }
 
     /// The dashboard with `workers` picked and its consumers loaded.
-    fn watch(&self, flags: &[&str]) -> Terminal {
+    pub fn watch(&self, flags: &[&str]) -> Terminal {
         let terminal = watch_in(&self.server, self.state.path(), flags);
         wait_pending(&terminal, "workers", "2");
         wait_consumers(&terminal, "workers", "/2");
@@ -46,7 +46,7 @@ impl Scene {
         calls.filter_map(|line| line.split("calls=").nth(1)?.split(',').next()?.parse::<u64>().ok()).sum()
     }
 
-    fn journal(&self) -> String {
+    pub fn journal(&self) -> String {
         std::fs::read_to_string(self.state.path().join("pelwatch/journal.jsonl")).unwrap_or_default()
     }
 
@@ -73,20 +73,20 @@ impl Scene {
     }
 }
 
-fn watch_in(server: &TestServer, state: &Path, flags: &[&str]) -> Terminal {
+pub fn watch_in(server: &TestServer, state: &Path, flags: &[&str]) -> Terminal {
     let socket = server.socket();
     let mut args = vec!["-s", socket.to_str().unwrap(), "--interval", "100ms"];
     args.extend(flags);
     start(&args, SIZE, &[("XDG_STATE_HOME", state.to_str().unwrap())])
 }
 
-const ALLOWED: &[&str] = &["--allow-actions"];
+pub const ALLOWED: &[&str] = &["--allow-actions"];
 
 /// From Cancel, where each dialog starts, to the field for the name.
-const TO_CONFIRM: &str = keys::BACK_TAB;
+pub const TO_CONFIRM: &str = keys::BACK_TAB;
 
 /// Opens a claim and chooses c2 as its target. The focus ends on the field for the name.
-fn open_claim_for_c2(terminal: &mut Terminal) {
+pub fn open_claim_for_c2(terminal: &mut Terminal) {
     terminal.send("c");
     terminal.wait_text("Claim idle entries", LIMIT);
     terminal.wait_text("▌[ Cancel ]", LIMIT);
@@ -189,7 +189,7 @@ fn only_the_right_name_claims_and_the_entries_can_be_given_back() {
 }
 
 #[test]
-fn another_target_asks_for_the_name_anew() {
+fn another_target_asks_for_the_name_again() {
     let scene = Scene::new();
     let writes = scene.writes();
     let mut terminal = scene.watch(ALLOWED);
@@ -244,7 +244,7 @@ fn a_cursor_that_moves_while_one_types_is_not_overwritten_until_that_is_accepted
     terminal.send("\tworkers\r");
     terminal.wait_text("▌[ Do it ]", LIMIT);
     terminal.send("\r");
-    terminal.wait_text("done: the cursor is at 0-0", LIMIT);
+    terminal.wait_text("done: the cursor is at 0-0, lag 7, counted", LIMIT);
     assert_eq!(scene.cursor(), "0-0");
     // the way back leads to the cursor at the moment of the move, not at the preview
     terminal.send("b");
@@ -253,7 +253,7 @@ fn a_cursor_that_moves_while_one_types_is_not_overwritten_until_that_is_accepted
     terminal.send(&format!("{TO_CONFIRM}workers\r"));
     terminal.wait_text("▌[ Do it ]", LIMIT);
     terminal.send("\r");
-    terminal.wait_text("done: the cursor is at 7-0", LIMIT);
+    terminal.wait_text("done: the cursor is at 7-0, lag 7 -> 0, counted", LIMIT);
     assert_eq!(scene.cursor(), "7-0");
 }
 

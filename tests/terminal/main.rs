@@ -9,6 +9,8 @@
 
 /// Dialogs: preview, typed confirmation, outcome, journal.
 mod actions;
+/// What is shown and kept after an action, or when it is cut short.
+mod afterwards;
 /// Flags that are wrong or contradict each other.
 mod arguments;
 /// `pelwatch demo`.

@@ -19,13 +19,15 @@ pub struct State {
     pub raw: Vec<u8>,
     /// Everybody has closed the terminal's other end: nothing more will arrive.
     pub closed: bool,
+    /// We let go of our end after the next output.
+    pub closing: bool,
     /// The exit status, and when it was seen.
     pub exit: Option<(u32, Instant)>,
 }
 
 impl State {
     pub fn new(parser: Parser) -> Self {
-        Self { parser, raw: Vec::new(), closed: false, exit: None }
+        Self { parser, raw: Vec::new(), closed: false, closing: false, exit: None }
     }
 
     /// Whether the screen will not change any more.
