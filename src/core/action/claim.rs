@@ -1,5 +1,5 @@
 //! Claiming: pending entries that were idle for long change hands. XAUTOCLAIM where there is one; XCLAIM of listed ids
-//! before 6.2, and where only one consumer's entries are meant, which XAUTOCLAIM cannot tell apart.
+//! before 6.2, where XAUTOCLAIM may not be sent, and where only one consumer's entries are meant, which it cannot tell apart.
 
 use super::{
     Ask, Asked, Counted, Form, Objections, Plan, Planned, PreviewLine, Warning, Weight, at_least, form::Field,
@@ -59,6 +59,8 @@ pub struct ClaimFacts<'a> {
     pub fate: &'a dyn Fn(EntryId) -> Option<bool>,
     /// A consumer seen within this many milliseconds counts as active.
     pub active_ms: i64,
+    /// Why XAUTOCLAIM cannot be sent although the server's version has it, in the server's words.
+    pub no_autoclaim: Option<&'a str>,
 }
 
 /// A former owner in the preview.
@@ -193,7 +195,8 @@ fn idle_enough(row: &PendingRow, ask: &ClaimAsk) -> bool {
 /// Makes the plan.
 pub fn plan(ask: ClaimAsk, facts: &ClaimFacts) -> ClaimPlan {
     let drops = at_least(facts.server, (7, 0));
-    let way = if ask.from.is_some() || !at_least(facts.server, (6, 2)) { Way::Claim } else { Way::AutoClaim };
+    let listed = ask.from.is_some() || !at_least(facts.server, (6, 2)) || facts.no_autoclaim.is_some();
+    let way = if listed { Way::Claim } else { Way::AutoClaim };
     let target = facts.consumers.iter().find(|consumer| consumer.name == ask.target);
     let seen_lately = |consumer: &ConsumerFacts| consumer.idle_ms <= facts.active_ms;
     let mut plan = ClaimPlan {
@@ -272,27 +275,31 @@ fn sort_out(plan: &mut ClaimPlan, facts: &ClaimFacts, drops: bool) {
     plan.would_remove = Counted { value: removed, exact: whole && (sure || !drops || plan.way == Way::Claim) };
 }
 
+/// XAUTOCLAIM from the start of the pending list.
+pub fn autoclaim(ask: &ClaimAsk) -> Argv {
+    let mut command = head(ask, b"XAUTOCLAIM");
+    let count = ask.limit.map_or(BATCH, |limit| limit.clamp(1, BATCH));
+    command.extend([Name::from("0-0"), Name::from("COUNT"), Name::new(count.to_string())]);
+    command.extend(ask.justid.then(|| Name::from("JUSTID")));
+    command
+}
+
+fn head(ask: &ClaimAsk, command: &[u8]) -> Argv {
+    let idle = ask.min_idle_ms.to_string();
+    Argv::of(&[command, ask.key.bytes(), ask.group.bytes(), ask.target.bytes(), idle.as_bytes()])
+}
+
 fn commands(plan: &ClaimPlan) -> Vec<Argv> {
     let ask = &plan.ask;
-    let idle = ask.min_idle_ms.to_string();
-    let head =
-        |command: &[u8]| Argv::of(&[command, ask.key.bytes(), ask.group.bytes(), ask.target.bytes(), idle.as_bytes()]);
-    let tail = |command: &mut Argv| command.extend(ask.justid.then(|| Name::from("JUSTID")));
     match plan.way {
-        Way::AutoClaim => {
-            let mut command = head(b"XAUTOCLAIM");
-            let count = ask.limit.map_or(BATCH, |limit| limit.clamp(1, BATCH));
-            command.extend([Name::from("0-0"), Name::from("COUNT"), Name::new(count.to_string())]);
-            tail(&mut command);
-            vec![command]
-        }
+        Way::AutoClaim => vec![autoclaim(ask)],
         Way::Claim => plan
             .moving
             .chunks(BATCH)
             .map(|rows| {
-                let mut command = head(b"XCLAIM");
+                let mut command = head(ask, b"XCLAIM");
                 command.extend(rows.iter().map(|row| Name::new(row.id.to_string())));
-                tail(&mut command);
+                command.extend(ask.justid.then(|| Name::from("JUSTID")));
                 command
             })
             .collect(),
@@ -350,6 +357,9 @@ fn warnings(plan: &ClaimPlan, facts: &ClaimFacts) -> Vec<Warning> {
             out.push(warning("target-idle", format!("{target} itself was not seen for {}", age_words(idle))));
         }
         _ => {}
+    }
+    if let (Some(why), None) = (facts.no_autoclaim, &plan.ask.from) {
+        out.push(note("no-autoclaim", format!("XCLAIM is used, since XAUTOCLAIM cannot be: {why}")));
     }
     if !plan.moving.is_empty() {
         let counts = if plan.ask.justid { "delivery counts stay" } else { "delivery counts go up by one" };

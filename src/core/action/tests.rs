@@ -79,6 +79,7 @@ fn claim(ask: ClaimAsk, server: &ServerFacts, rows: &[PendingRow], gone: &[u64])
         complete: true,
         fate: &|at| Some(!gone.contains(&at.ms)),
         active_ms: ACTIVE_MS,
+        no_autoclaim: None,
     };
     claim::plan(ask, &facts)
 }
@@ -172,6 +173,7 @@ fn what_was_not_looked_at_is_not_exact() {
             complete,
             fate: &|_| fate,
             active_ms: 0,
+            no_autoclaim: None,
         };
         let plan = claim::plan(ClaimAsk { limit, ..ask() }, &facts);
         (plan.would_move.exact, plan.would_remove.exact, plan.cut)

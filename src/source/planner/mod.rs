@@ -5,7 +5,7 @@ mod reads;
 use super::{Link, LinkFault};
 use crate::core::{
     action::{
-        Ask, Facts, Plan,
+        Ask, Facts, Plan, at_least,
         claim::{self, ClaimAsk, ClaimFacts, ClaimPlan},
         delete_consumer, delete_group,
         give_back::{self, GiveBackAsk, GiveBackPlan},
@@ -90,6 +90,11 @@ impl<'a> Planner<'a> {
 
     async fn claim(&mut self, ask: ClaimAsk) -> Result<ClaimPlan, NoPlan> {
         let facts = self.facts(&ask.key, &ask.group).await?;
+        let no_autoclaim = if at_least(&facts.server, (6, 2)) && ask.from.is_none() {
+            self.forbidden(&claim::autoclaim(&ask)).await?
+        } else {
+            None
+        };
         let (mut rows, mut fates) = (Vec::new(), HashMap::new());
         let (mut from, mut complete, mut lookups) = (Some(EntryId::MIN), facts.pending == 0, self.most(MOST_LOOKUPS));
         let mut enough = 0;
@@ -119,6 +124,7 @@ impl<'a> Planner<'a> {
             complete,
             fate: &|id| fates.get(&id).copied(),
             active_ms: self.active_ms,
+            no_autoclaim: no_autoclaim.as_deref(),
         };
         Ok(claim::plan(ask, &facts))
     }

@@ -41,8 +41,16 @@ impl Planner<'_> {
         size(PREVIEW_BYTES / self.entry_bytes).clamp(1, bound)
     }
 
-    /// What the server's ACL says of a command before it is sent (7.0+, where we may ask); `None` when it allows it or will not tell.
+    /// Why a command cannot be sent: the host renamed or removed it, or the ACL forbids it (7.0+, where we may ask). `None` when it is allowed
+    /// or the server will not tell.
     pub(super) async fn forbidden(&mut self, command: &Argv) -> Result<Option<String>, LinkFault> {
+        let Some(name) = command.words().first() else { return Ok(None) };
+        let mut info = redis::Cmd::new();
+        info.arg("COMMAND").arg("INFO").arg(name.bytes());
+        let (known, _) = self.link.send(&[info]).await?;
+        if matches!(known.first(), Some(Value::Array(parts)) if matches!(parts[..], [Value::Nil])) {
+            return Ok(Some(format!("this server has no {name}: its host renamed or removed it")));
+        }
         if !at_least(self.link.server(), (7, 0)) {
             return Ok(None);
         }

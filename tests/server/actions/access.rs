@@ -3,13 +3,16 @@
 use std::{net::TcpListener, time::Duration};
 
 use pelwatch::{
-    core::action::{
-        Ask, Plan,
-        claim::ClaimAsk,
-        delete_consumer::DeleteConsumerAsk,
-        delete_group::DeleteGroupAsk,
-        marked::{MarkedAsk, What},
-        seek::{Place, SeekAsk},
+    core::{
+        action::{
+            Ask, Plan,
+            claim::{ClaimAsk, Way},
+            delete_consumer::DeleteConsumerAsk,
+            delete_group::DeleteGroupAsk,
+            marked::{MarkedAsk, What},
+            seek::{Place, SeekAsk},
+        },
+        outcome::Outcome,
     },
     source::target::Parts,
 };
@@ -48,7 +51,7 @@ fn from_a() -> ClaimAsk {
 type Action = (&'static str, &'static [&'static str], fn() -> Ask);
 
 const ACTIONS: [Action; 7] = [
-    ("claim", &["xautoclaim", "xpending", "xinfo"], || Ask::Claim(claim_for("b", 0))),
+    ("claim", &["xpending", "xinfo"], || Ask::Claim(claim_for("b", 0))),
     ("claim from one", &["xclaim", "xpending", "xinfo"], || Ask::Claim(from_a())),
     ("seek", &["xgroup", "xrange", "xpending", "xinfo"], || {
         Ask::Seek(SeekAsk { key: "k".into(), group: "g".into(), place: Place::Id(id("1-0")), beyond_end: false })
@@ -77,9 +80,7 @@ fn what_the_acl_forbids_is_refused_in_the_servers_words() {
         let untouched = state(server);
         for (name, needed, ask) in ACTIONS {
             for command in needed {
-                if *command == "xautoclaim" && found.compat() < (6, 2, 0)
-                    || name.starts_with("delete") && found.compat() < (6, 2, 0)
-                {
+                if name.starts_with("delete") && found.compat() < (6, 2, 0) {
                     continue;
                 }
                 println!("{name} without {command}");
@@ -124,6 +125,39 @@ fn without_looking_at_entries_a_claim_counts_no_more_than_it_knows() {
         seed(server);
         let plan = desk_without(server, "xrange").claim(claim_for("b", 0));
         assert!(!plan.would_move.exact && !plan.would_remove.exact, "{plan:?}");
+    });
+}
+
+#[test]
+fn without_xautoclaim_a_claim_uses_xclaim() {
+    each_server(|_, found| {
+        if found.compat() < (6, 2, 0) {
+            return;
+        }
+        let renamed = TestServer::start_with(found, &["--rename-command", "XAUTOCLAIM", ""]);
+        seed(&renamed);
+        let mut desks = vec![(&renamed, Desk::on(&renamed), "its host renamed or removed it")];
+        let other = TestServer::start(found);
+        if found.compat() >= (7, 0, 0) {
+            seed(&other);
+            desks.push((&other, desk_without(&other, "xautoclaim"), "permission"));
+        }
+        for (server, mut desk, why) in desks {
+            let plan = desk.claim(claim_for("b", 0));
+            assert_eq!((plan.way, plan.objections.refused.as_deref()), (Way::Claim, None));
+            let said = plan.objections.warnings.iter().any(|note| note.text.contains(why));
+            assert!(said, "{:?}", plan.objections.warnings);
+            let planned = plan.moving.len() as i64;
+            let Outcome::Done(done) = desk.run(&Plan::Claim(plan)) else { panic!("it was not done") };
+            assert!(done.claimed > 0 && done.claimed == planned, "{done:?}");
+            let held: Vec<Value> = redis::from_redis_value(server.run("XPENDING k g - + 10 b")).unwrap();
+            assert!(held.len() as i64 >= done.claimed);
+        }
+        let neither =
+            TestServer::start_with(found, &["--rename-command", "XAUTOCLAIM", "", "--rename-command", "XCLAIM", ""]);
+        seed(&neither);
+        let (words, beforehand) = Desk::on(&neither).refusal(Ask::Claim(claim_for("b", 0)));
+        assert!(beforehand && words.contains("has no XCLAIM"), "{words}");
     });
 }
 

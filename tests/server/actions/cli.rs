@@ -343,7 +343,8 @@ fn the_text_says_what_would_happen_and_how_it_is_done() {
     let (code, out, _) = shell.run(&["seek", "k", "g", "--to", "0", "--execute", "--confirm", "g"]);
     assert_eq!(code, 0);
     assert!(
-        out.contains("the cursor is at 0-0\nthe way back:\n  redis-cli -s ") && out.ends_with("XGROUP SETID k g 4-0\n"),
+        out.contains("the cursor is at 0-0, lag 2 -> 6, counted\nthe way back:\n  redis-cli -s ")
+            && out.ends_with("XGROUP SETID k g 4-0\n"),
         "{out}"
     );
 }

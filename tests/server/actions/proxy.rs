@@ -31,7 +31,8 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// Cuts once, at the `nth` request with this word in it. A request that only asks for permission (DRYRUN) does not count.
+    /// Cuts once, at the `nth` request with this word in it. A request that only asks about the command (DRYRUN, COMMAND
+    /// INFO) does not count.
     pub fn to(server: &Path, word: &'static str, nth: usize, cut: Cut) -> Self {
         let folder = tempfile::Builder::new().prefix("cut-").tempdir_in("/tmp").unwrap();
         let listener = UnixListener::bind(folder.path().join("s")).unwrap();
@@ -76,7 +77,7 @@ fn serve(mut client: UnixStream, mut upstream: UnixStream, word: &str, nth: usiz
     let mut buffer = vec![0; 1 << 20];
     while let Ok(length @ 1..) = client.read(&mut buffer) {
         let request = String::from_utf8_lossy(&buffer[..length]).into_owned();
-        let meant = request.contains(word) && !request.contains("DRYRUN");
+        let meant = request.contains(word) && !request.contains("DRYRUN") && !request.contains("COMMAND");
         if meant && count.fetch_add(1, Ordering::SeqCst) + 1 == nth {
             if cut != Cut::Before {
                 muted.store(1, Ordering::SeqCst);
