@@ -30,7 +30,7 @@ const LEAST_MS: u64 = 65_000;
 /// Points closer together than this count as one.
 const CLOSEST_MS: u64 = 50;
 /// A rate over a shorter time is not meaningful.
-const SHORTEST_MS: u64 = 900;
+pub(super) const SHORTEST_MS: u64 = 900;
 
 /// One sample of a group, as far as trends need it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,6 +192,17 @@ impl History {
         Some((first, last))
     }
 
+    /// The point before the newest.
+    fn before_last(&self) -> Option<Point> {
+        let newest = self.old.iter().chain(&self.new).rev();
+        let points = newest.take(2).flat_map(|chunk| {
+            let mut points: Vec<Point> = chunk.points().collect();
+            points.reverse();
+            points
+        });
+        points.into_iter().nth(1)
+    }
+
     /// The number of points in a window.
     pub fn count(&self, window_ms: u64) -> usize {
         let newest = self.last.map_or(Mono(0), |point| point.at);
@@ -209,8 +220,20 @@ impl History {
         self.ends(window_ms).map_or(0, |(first, last)| last.at.since(first.at))
     }
 
+    /// Whether one more point is needed before the group's own rate can be told.
+    pub fn is_early(&self) -> bool {
+        let last = self.last.filter(|point| point.delivered.is_some());
+        last.is_some() && self.span_ms(u64::MAX) < SHORTEST_MS
+    }
+
     pub fn rates(&self, window_ms: u64) -> Rates {
-        let Some((first, last)) = self.ends(window_ms) else { return Rates::default() };
+        let Some((mut first, last)) = self.ends(window_ms) else { return Rates::default() };
+        // polls that are further apart than the window: the last two tell
+        if first.at == last.at
+            && let Some(before) = self.before_last()
+        {
+            first = before;
+        }
         if last.at.since(first.at) < SHORTEST_MS {
             return Rates::default();
         }

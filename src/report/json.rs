@@ -162,7 +162,7 @@ fn group(watch: &Watch, stream: &StreamState, group: &GroupState, now: Now) -> V
         RowState::Fault(away) => Some(away),
         _ => fault,
     };
-    let rates = group.rates();
+    let rates = group.rates(stream);
     let per_second = |rate: Option<f64>| rate.map(|rate| (rate * 1000.0).round() / 1000.0);
     json!({
         "name": name(group.name()),

@@ -190,7 +190,7 @@ fn group_lines(out: &mut String, watch: &Watch, stream: &StreamState, group: &Gr
             line(out, 4, "acked, or never delivered to this group: its counters do not tell");
         }
     }
-    let rates = group.rates();
+    let rates = group.rates(stream);
     if let (Some(added), Some(delivered)) = (rates.added, rates.delivered) {
         let acked = rates.acked.map_or("?".to_owned(), |n| format!("{n:.1}"));
         line(out, 4, &format!("{added:.1}/s added, {delivered:.1}/s delivered, {acked}/s acknowledged"));

@@ -288,7 +288,7 @@ pub fn fold(bytes: &[u8]) {
         let store = &app.watch.store;
         let _ = (report::text(&app.watch, "unix:/s", later), store.wants_more(1));
         for (stream, group) in store.groups() {
-            let _ = (group.cells(stream), group.unowned(), group.rates().drain_ms(group.lag.value));
+            let _ = (group.cells(stream), group.unowned(), group.rates(stream).drain_ms(group.lag.value));
             let unread = group.facts.entries_read == Known::Undetermined;
             assert!(!(unread && group.facts.entries_read_known().is_some()));
         }

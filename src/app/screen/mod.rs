@@ -191,8 +191,9 @@ fn around<T>(rows: Vec<T>, selected: usize, most: usize) -> (Vec<T>, usize, (usi
 }
 
 /// A rate in five cells.
-fn rate(rate: Option<f64>) -> String {
+fn rate(rate: Option<f64>, early: bool) -> String {
     match rate {
+        None if early => "…".to_owned(),
         None => "-".to_owned(),
         Some(n) if n < 99.95 => format!("{n:.1}"),
         Some(n) if n < 99_999.5 => format!("{n:.0}"),

@@ -179,7 +179,7 @@ fn table_row(app: &App, row: &Row, now: Now) -> TableRow {
     // with old numbers, ages stand still too
     let old = is_old(row.stream) || app.shown().store.is_late(row.stream, app.kept_interval_ms);
     let now = if old { Now { mono: group.at, ..now } } else { now };
-    let rates = group.rates();
+    let rates = group.rates(row.stream);
     // a finding of the whole stream counts for each of its groups
     let of_stream = row.of_stream().iter().filter(|finding| finding.level > Level::Info);
     let findings = || row.judgement().into_iter().flat_map(|judgement| &judgement.findings).chain(of_stream.clone());
@@ -192,9 +192,10 @@ fn table_row(app: &App, row: &Row, now: Now) -> TableRow {
     cells.push(count_cell(group.facts.pending.value()));
     cells.push(oldest_cell(group, now));
     cells.push(active_cell(app, group, now));
-    cells.push(span(rate(rates.added), Tone::Dim));
-    cells.push(span(rate(rates.delivered), Tone::Dim));
-    cells.push(drain_cell(group));
+    let early = row.stream.additions.is_early();
+    cells.push(span(rate(rates.added, early), Tone::Dim));
+    cells.push(span(rate(rates.delivered, group.history.is_early()), Tone::Dim));
+    cells.push(drain_cell(row.stream, group));
     cells.push(span(app.shown().store.behind_ms(row.stream, group, now).map_or("-".to_owned(), age), Tone::Dim));
     let more = findings().count().saturating_sub(1);
     let found = finding.map(|f| {
@@ -247,8 +248,8 @@ fn active_cell(app: &App, group: &GroupState, now: Now) -> Span {
     )
 }
 
-fn drain_cell(group: &GroupState) -> Span {
-    let rates = group.rates();
+fn drain_cell(stream: &StreamState, group: &GroupState) -> Span {
+    let rates = group.rates(stream);
     let lag = group.lag.exact();
     match (lag, rates.drain_ms(lag), rates.added.zip(rates.delivered)) {
         (Some(0), ..) => span("-", Tone::Dim),

@@ -211,6 +211,7 @@ impl Fold<'_> {
         }
         stream.state = RowState::Ok;
         stream.trims.push(self.at, &facts);
+        stream.additions.push(self.at, &facts);
         stream.duplicates.push(self.at, &facts);
         stream.facts.take(Ok(facts), self.at);
     }

@@ -2,7 +2,7 @@
 
 use super::{Census, Extreme, OwnMoves, Pel, Settings, Sightings, StreamState};
 use crate::core::{
-    history::{History, Rates},
+    history::History,
     id::EntryId,
     known::Known,
     lag::{Drift, Lag},
@@ -156,11 +156,6 @@ impl GroupState {
             _ if untold() => Some("the server does not tell how often or when entries were delivered"),
             _ => None,
         }
-    }
-
-    /// Rates over the last ten seconds.
-    pub fn rates(&self) -> Rates {
-        self.history.rates(RATE_WINDOW_MS)
     }
 
     /// The longest idle time of a pending entry at `now`, in milliseconds.

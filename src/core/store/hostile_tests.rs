@@ -125,7 +125,7 @@ proptest! {
             let stream = &store.streams[&Name::from("k")];
             for group in stream.groups.values() {
                 group.cells(stream);
-                group.rates().drain_ms(group.lag.value);
+                group.rates(stream).drain_ms(group.lag.value);
                 group.oldest_idle(now.mono);
                 group.unowned();
                 store.behind_ms(stream, group, now);

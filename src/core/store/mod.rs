@@ -1,5 +1,6 @@
 //! The state store: everything known, folded from samples. One writer (`fold`), many readers.
 
+mod additions;
 mod census;
 mod cluster;
 mod condition;
@@ -37,6 +38,7 @@ mod wants_tests;
 #[cfg(test)]
 mod window_tests;
 
+pub use additions::Additions;
 pub use census::Census;
 pub use condition::{Condition, Conditions};
 pub use duplicates::Duplicates;
@@ -165,6 +167,8 @@ pub struct StreamState {
     pub trims: Trims,
     /// How long the key has left.
     pub ttl: TimeToLive,
+    /// How fast entries come in.
+    pub additions: Additions,
     /// How often additions were refused as duplicates recently.
     pub duplicates: Duplicates,
     /// The node of the cluster that serves it, if all nodes are watched.

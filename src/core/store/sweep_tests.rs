@@ -106,7 +106,7 @@ fn rates_and_trends_are_those_of_the_groups_own_samples() {
         verdicts.judge(&store, Now { mono: Mono(second * 1000), wall_ms: 0 }, Reading::Tick);
     }
     for (stream, group) in store.groups() {
-        let rates = group.rates();
+        let rates = group.rates(stream);
         assert_eq!((rates.added, rates.delivered), (Some(100.0), Some(60.0)), "{}", stream.key);
         assert!(
             verdicts.group(&stream.key, group.name()).findings.iter().any(|finding| finding.id == "falling-behind"),

@@ -56,7 +56,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
     if still && nobody_is_there(case) {
         return Verdict::Ok;
     }
-    let rates = group.rates();
+    let rates = group.rates(case.stream);
     let active = at_work(case);
     let pace = match (rates.added, rates.delivered) {
         (Some(added), Some(delivered)) if added > delivered => {
