@@ -10,7 +10,7 @@ use std::borrow::Cow;
 struct Basis {
     ticks: u64,
     sampled_ms: Option<u64>,
-    rows: usize,
+    streams: usize,
     frozen: bool,
     order: Order,
     reversed: bool,
@@ -26,6 +26,9 @@ pub struct Ranked {
     pub order: Vec<usize>,
     /// How bad each row is, of all rows.
     pub levels: Vec<Option<Level>>,
+    /// How many rows there are, and how many of them are groups.
+    pub rows: usize,
+    pub groups: usize,
     /// How many of all rows are critical, and how many a warning, by what checks found.
     pub critical: usize,
     pub warn: usize,
@@ -48,27 +51,26 @@ impl Ranked {
 }
 
 impl App {
-    /// The order of these rows, which are all there are: the one kept, or one just computed where something changed since.
-    pub fn ranked(&self, rows: &[Row]) -> Cow<'_, Ranked> {
-        let basis = self.basis(rows.len());
+    /// The order of all rows: the one kept, or one just computed where something changed since.
+    pub fn ranked(&self) -> Cow<'_, Ranked> {
+        let basis = self.basis();
         let kept = &self.overview.ranked;
-        if kept.basis.as_ref() == Some(&basis) { Cow::Borrowed(kept) } else { Cow::Owned(self.rank_all(rows, basis)) }
+        if kept.basis.as_ref() == Some(&basis) { Cow::Borrowed(kept) } else { Cow::Owned(self.rank_all(basis)) }
     }
 
     /// Keeps the order for the frames and keys to come.
     pub fn keep_order(&mut self) {
-        let rows = self.every_row();
-        if let Cow::Owned(ranked) = self.ranked(&rows) {
+        if let Cow::Owned(ranked) = self.ranked() {
             self.overview.ranked = ranked;
         }
     }
 
-    fn basis(&self, rows: usize) -> Basis {
+    fn basis(&self) -> Basis {
         let store = &self.shown().store;
         Basis {
             ticks: store.ticks,
             sampled_ms: store.sampled.map(|at| at.mono.0),
-            rows,
+            streams: store.streams.len(),
             frozen: self.frozen.is_some(),
             order: self.overview.order,
             reversed: self.overview.reversed,
@@ -76,7 +78,8 @@ impl App {
         }
     }
 
-    fn rank_all(&self, rows: &[Row], basis: Basis) -> Ranked {
+    fn rank_all(&self, basis: Basis) -> Ranked {
+        let rows = self.every_row();
         let levels: Vec<Option<Level>> = rows.iter().map(Row::level).collect();
         let mut order: Vec<usize> = (0..rows.len()).filter(|row| self.passes(&rows[*row])).collect();
         // names break ties, so that equal rows never change places
@@ -86,18 +89,21 @@ impl App {
         if self.overview.reversed {
             order.reverse();
         }
-        let found = |level| rows.iter().filter(|row| row.found() == Some(level)).count();
-        let unknown: Vec<&Row> =
-            rows.iter().filter(|row| row.found().is_none() && row.why_unknown().is_some()).collect();
+        let all_found: Vec<Option<Level>> = rows.iter().map(Row::found).collect();
+        let found = |level| all_found.iter().filter(|found| **found == Some(level)).count();
+        let quiet = rows.iter().zip(&all_found).filter(|(_, found)| found.is_none()).map(|(row, _)| row);
+        let unknown: Vec<String> = quiet.filter_map(Row::why_unknown).collect();
         Ranked {
             basis: Some(basis),
+            rows: rows.len(),
+            groups: rows.iter().filter(|row| row.group.is_some()).count(),
             critical: found(Level::Critical),
             // a named key that is missing, or no stream, is a warning
             warn: found(Level::Warn) + rows.iter().filter(|row| row.is_amiss()).count(),
             known: self.shown().verdicts.known(),
             unread: rows.iter().filter(|row| row.is_unread()).count(),
             unknown: unknown.len(),
-            why_unknown: unknown.first().and_then(|row| row.why_unknown()),
+            why_unknown: unknown.into_iter().next(),
             cannot_tell: self.shown().cannot_tell(),
             order,
             levels,

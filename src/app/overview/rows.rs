@@ -8,7 +8,7 @@ use crate::{
         name::Name,
         sample::Fault,
         store::{GroupState, RowState, StreamState},
-        symptoms::{Finding, Judgement, Level},
+        symptoms::{Finding, Judgement, Level, OfStream},
         time::Mono,
         watch::Watch,
     },
@@ -21,17 +21,19 @@ pub struct Row<'a> {
     pub stream: &'a StreamState,
     pub group: Option<&'a GroupState>,
     watch: &'a Watch,
+    /// What the checks say of the stream.
+    verdicts: OfStream<'a>,
 }
 
 impl<'a> Row<'a> {
     /// What was found of the stream as a whole.
     pub fn of_stream(&self) -> &'a [Finding] {
-        self.watch.verdicts.stream(&self.stream.key)
+        self.verdicts.findings()
     }
 
     /// What the checks say of the group; nothing where there is none.
     pub fn judgement(&self) -> Option<&'a Judgement> {
-        self.group.map(|group| self.watch.verdicts.group(&self.stream.key, group.name()))
+        self.group.map(|group| self.verdicts.group(group.name()))
     }
 
     pub fn id(&self) -> RowId {
@@ -45,7 +47,7 @@ impl<'a> Row<'a> {
 
     /// How bad it is: findings, or a stream that cannot be read although it was asked for.
     pub fn level(&self) -> Option<Level> {
-        let of_stream = self.watch.verdicts.stream_level(&self.stream.key);
+        let of_stream = self.verdicts.level();
         let of_group = self.judgement().and_then(Judgement::level);
         match (&self.stream.state, self.group) {
             (RowState::Fault(_), _) => Some(Level::Warn),
@@ -89,7 +91,7 @@ impl<'a> Row<'a> {
 
     /// Whether a check found something that needs a look.
     pub fn found(&self) -> Option<Level> {
-        let of_stream = self.watch.verdicts.stream_level(&self.stream.key);
+        let of_stream = self.verdicts.level();
         self.judgement().and_then(Judgement::level).filter(|level| *level > Level::Info).max(of_stream)
     }
 
@@ -109,16 +111,17 @@ impl App {
         let wanted = &store.settings.groups;
         let mut rows: Vec<Row> = Vec::new();
         for stream in store.streams.values() {
-            let before = rows.len();
+            let (before, verdicts) = (rows.len(), watch.verdicts.of(&stream.key));
             rows.extend(
                 stream.groups.values().filter(|g| wanted.is_empty() || wanted.contains(g.name())).map(|group| Row {
                     stream,
                     group: Some(group),
                     watch,
+                    verdicts,
                 }),
             );
             if rows.len() == before && (stream.groups.is_empty() || store.settings.keys.contains(&stream.key)) {
-                rows.push(Row { stream, group: None, watch });
+                rows.push(Row { stream, group: None, watch, verdicts });
             }
         }
         rows
@@ -127,7 +130,7 @@ impl App {
     /// The rows that the filter lets through, in order.
     pub fn rows(&self) -> Vec<Row<'_>> {
         let rows = self.every_row();
-        self.ranked(&rows).order.iter().map(|row| rows[*row]).collect()
+        self.ranked().order.iter().map(|row| rows[*row]).collect()
     }
 
     /// What a row is sorted by: the smallest comes first.

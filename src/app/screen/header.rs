@@ -48,8 +48,7 @@ fn severity(app: &App, now: Now, clock: &str) -> Line {
         return vec![bold(format!("? not known since {}", clock_before(clock, now.mono.since(since))), Tone::Critical)];
     }
     let watch = app.shown();
-    let rows = app.every_row();
-    let ranked = app.ranked(&rows);
+    let ranked = app.ranked();
     let of_server = |level| watch.verdicts.server().iter().filter(|finding| finding.counts_as() == level).count();
     let (critical, warn) = (ranked.critical + of_server(Level::Critical), ranked.warn + of_server(Level::Warn));
     let mut parts: Vec<Span> = Vec::new();
@@ -63,14 +62,14 @@ fn severity(app: &App, now: Now, clock: &str) -> Line {
         parts.push(bold(format!("? not known ({why})"), Tone::Warn));
     } else if ranked.unknown > 0 {
         let why = ranked.why_unknown.as_deref().map_or(String::new(), |why| format!(" ({why})"));
-        let text = if ranked.unknown == rows.len() {
+        let text = if ranked.unknown == ranked.rows {
             format!("? not known{why}")
         } else {
             format!("? {} not known", ranked.unknown)
         };
         parts.push(bold(text, Tone::Warn));
     }
-    let groups = rows.iter().filter(|row| row.group.is_some()).count();
+    let groups = ranked.groups;
     // "quiet" needs groups that were judged, all of them
     if ranked.unread > 0 {
         parts.push(span(format!("… read {} of {groups} groups", groups - ranked.unread), Tone::Dim));

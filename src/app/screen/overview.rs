@@ -53,7 +53,7 @@ pub fn view(app: &App, now: Now) -> OverviewView {
     let rows = app.rows();
     let selected = app.selected_index(&rows);
     let groups = rows.iter().filter(|row| row.group.is_some()).count();
-    let ranked = app.ranked(&app.every_row()).into_owned();
+    let ranked = app.ranked();
     let troubled = ranked.troubled();
     let picked = rows.get(selected).copied();
     let empty = if rows.is_empty() { why_empty(app) } else { Vec::new() };

@@ -174,9 +174,11 @@ impl Walk {
         self.from = rows.last().filter(|_| rows.len() >= page.count).and_then(|row| row.id.next());
         let aim_us = self.request.limits.command_us * AIM / 100;
         let fitting = rows.len() as u64 * aim_us / spent_us.max(1);
-        // a page that was not full does not show how large a page may be
-        if rows.len() >= page.count {
-            self.rows = size(fitting).clamp(self.rows / 4, self.rows * 2).clamp(10, MOST_ROWS);
+        // a page that was not full does not show how large a page may be, unless even that was too large
+        let over = spent_us > self.request.limits.command_us;
+        if rows.len() >= page.count || over {
+            let most = if over { self.rows / 2 } else { self.rows * 2 };
+            self.rows = size(fitting).min(most).max(self.rows / 4).clamp(10, MOST_ROWS);
         }
         self.end_if_done(at);
     }

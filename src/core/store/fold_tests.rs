@@ -449,7 +449,7 @@ fn before_7_0_a_stream_that_lost_all_its_entries_and_a_group_was_created_again()
 fn all_groups_of_a_stream_tell_the_same_rate_of_what_comes_in() {
     let (mut fake, mut store) = watched();
     fake.group("other").read = Some(0);
-    let mut once = |store: &mut Store, fake: &mut Fake| {
+    let once = |store: &mut Store, fake: &mut Fake| {
         fake.add(4);
         fake.read("g", "c", 4);
         fake.tick(store, &on_screen("g"));

@@ -49,6 +49,27 @@ struct GroupVerdict {
     firing: BTreeSet<&'static str>,
 }
 
+/// The verdicts over one stream.
+#[derive(Clone, Copy, Debug)]
+pub struct OfStream<'a>(Option<&'a StreamVerdict>);
+
+impl<'a> OfStream<'a> {
+    /// What was found of the stream as a whole.
+    pub fn findings(self) -> &'a [Finding] {
+        self.0.map_or(&[], |stream| &stream.findings)
+    }
+
+    /// The verdict over a group; empty before it was judged.
+    pub fn group(self, name: &Name) -> &'a Judgement {
+        self.0.and_then(|stream| stream.groups.get(name)).map_or(&NOTHING_JUDGED, |group| &group.judgement)
+    }
+
+    /// The worst finding of the stream as a whole, if it is more than information.
+    pub fn level(self) -> Option<Level> {
+        self.findings().iter().map(Finding::counts_as).filter(|level| *level > Level::Info).max()
+    }
+}
+
 /// Changes as events.
 fn told<'a>(
     changes: Vec<Change>,
@@ -81,8 +102,12 @@ static NOTHING_JUDGED: LazyLock<Judgement> = LazyLock::new(Judgement::default);
 impl Verdicts {
     /// The verdict over a group; empty before it was judged.
     pub fn group(&self, stream: &Name, group: &Name) -> &Judgement {
-        let found = self.streams.get(stream).and_then(|stream| stream.groups.get(group));
-        found.map_or(&NOTHING_JUDGED, |group| &group.judgement)
+        self.of(stream).group(group)
+    }
+
+    /// The verdicts over a stream and its groups: to look at many groups, one search for each stream.
+    pub fn of(&self, stream: &Name) -> OfStream<'_> {
+        OfStream(self.streams.get(stream))
     }
 
     /// What was found of the servers.
@@ -92,12 +117,7 @@ impl Verdicts {
 
     /// What was found of a stream as a whole.
     pub fn stream(&self, stream: &Name) -> &[Finding] {
-        self.streams.get(stream).map_or(&[], |stream| &stream.findings)
-    }
-
-    /// The worst finding of the stream as a whole, if it is more than information.
-    pub fn stream_level(&self, stream: &Name) -> Option<Level> {
-        self.stream(stream).iter().map(Finding::counts_as).filter(|level| *level > Level::Info).max()
+        self.of(stream).findings()
     }
 
     /// Judges the streams that were folded since the last time, once each, so that drawing does not compute anything. Returns what began,
