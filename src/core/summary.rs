@@ -136,7 +136,7 @@ impl Watch {
     /// Ids of checks that cannot be judged: what they need is denied, absent or too costly to read.
     pub fn cannot_tell(&self) -> Vec<&'static str> {
         let mut ids = symptoms::cannot_tell(&self.store);
-        ids.extend(self.groups().flat_map(|seen| seen.judgement.cannot_tell.iter().copied()));
+        ids.extend(self.verdicts.cannot_tell());
         ids.sort_unstable();
         ids.dedup();
         ids

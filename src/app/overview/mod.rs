@@ -124,7 +124,9 @@ pub fn type_filter(app: &mut App, key: Key) -> bool {
 /// The picked row must exist, and there must be one as soon as there are rows.
 pub fn keep_selection(app: &mut App) {
     app.keep_order();
-    app.overview.selected = app.picked_row();
+    if app.overview.selected.is_none() {
+        app.overview.selected = app.ranked().picked.clone();
+    }
 }
 
 /// The row `step` groups further on, round the edge.

@@ -1,7 +1,7 @@
 //! The order of the overview's rows and how bad each is, kept as long as nothing is folded and nothing else is asked for: with
 //! thousands of groups, to look at each of them at every key and for every frame takes longer than a frame may.
 
-use super::{Order, Row};
+use super::{Order, Row, RowId};
 use crate::{app::App, core::symptoms::Level};
 use std::borrow::Cow;
 
@@ -24,6 +24,8 @@ pub struct Ranked {
     basis: Option<Basis>,
     /// Those that the filter lets through, in order.
     pub order: Vec<usize>,
+    /// The row picked: the chosen one while it is there, else the first.
+    pub picked: Option<RowId>,
     /// How bad each row is, of all rows.
     pub levels: Vec<Option<Level>>,
     /// How many rows there are, and how many of them are groups.
@@ -58,9 +60,10 @@ impl App {
         if kept.basis.as_ref() == Some(&basis) { Cow::Borrowed(kept) } else { Cow::Owned(self.rank_all(basis)) }
     }
 
-    /// Keeps the order for the frames and keys to come.
+    /// Keeps the order for the frames and keys to come, and picks a row of it.
     pub fn keep_order(&mut self) {
         if let Cow::Owned(ranked) = self.ranked() {
+            self.overview.selected.clone_from(&ranked.picked);
             self.overview.ranked = ranked;
         }
     }
@@ -89,12 +92,16 @@ impl App {
         if self.overview.reversed {
             order.reverse();
         }
+        let chosen = self.overview.selected.as_ref().filter(|_| self.overview.chosen);
+        let kept = chosen.and_then(|id| order.iter().find(|row| rows[**row].is(id)));
+        let picked = kept.or(order.first()).map(|row| rows[*row].id());
         let all_found: Vec<Option<Level>> = rows.iter().map(Row::found).collect();
         let found = |level| all_found.iter().filter(|found| **found == Some(level)).count();
         let quiet = rows.iter().zip(&all_found).filter(|(_, found)| found.is_none()).map(|(row, _)| row);
         let unknown: Vec<String> = quiet.filter_map(Row::why_unknown).collect();
         Ranked {
             basis: Some(basis),
+            picked,
             rows: rows.len(),
             groups: rows.iter().filter(|row| row.group.is_some()).count(),
             critical: found(Level::Critical),

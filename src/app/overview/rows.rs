@@ -110,8 +110,9 @@ impl App {
         let store = &watch.store;
         let wanted = &store.settings.groups;
         let mut rows: Vec<Row> = Vec::new();
+        let mut judged = watch.verdicts.streams();
         for stream in store.streams.values() {
-            let (before, verdicts) = (rows.len(), watch.verdicts.of(&stream.key));
+            let (before, verdicts) = (rows.len(), judged.next(&stream.key));
             rows.extend(
                 stream.groups.values().filter(|g| wanted.is_empty() || wanted.contains(g.name())).map(|group| Row {
                     stream,
@@ -149,13 +150,6 @@ impl App {
                 (Reverse(None), Reverse(Some(oldest.unwrap_or(-1))))
             }
         }
-    }
-
-    /// The row picked now: the chosen one while it is there, else the first.
-    pub fn picked_row(&self) -> Option<RowId> {
-        let rows = self.rows();
-        let index = if self.overview.chosen { self.selected_index(&rows) } else { 0 };
-        rows.get(index).map(Row::id)
     }
 
     /// The streams that have a row on the screen, or just beside it.

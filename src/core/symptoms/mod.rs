@@ -53,7 +53,7 @@ use std::collections::BTreeSet;
 
 pub use expires::is_harmless as expires_harmlessly;
 pub use finding::{About, Finding, Judgement, Level, Threshold, Verdict};
-pub use verdicts::{OfStream, Verdicts};
+pub use verdicts::{InOrder, OfStream, Verdicts};
 
 /// What a check of a group looks at.
 #[derive(Clone, Copy)]

@@ -3,7 +3,7 @@
 //! This is only a question, so it is information, and it is reported for both streams.
 
 use super::{About, Argv, Finding, Level, StreamCase, entries};
-use crate::core::{known::Known, name::Name, store::StreamState};
+use crate::core::{id::EntryId, known::Known, model::StreamFacts, name::Name, store::StreamState};
 
 pub(super) const ABOUT: About = About {
     id: "split-key",
@@ -39,11 +39,12 @@ impl Halves {
     /// Sorts the streams into the two kinds.
     pub(super) fn of<'a>(streams: impl Iterator<Item = &'a StreamState> + Clone) -> Self {
         let readable = streams.filter(|stream| stream.is_ok() && stream.groups_fault.is_none());
-        let mut unfed: Vec<Half> =
-            readable.clone().filter(|stream| !stream.groups.is_empty()).filter_map(half).collect();
-        // a stream that never had an entry is the likelier half
-        unfed.sort_by_key(|half| half.last_ms);
-        unfed.truncate(MOST);
+        // a stream that never had an entry is the likelier half; only those few are looked at closer
+        let with_groups = readable.clone().filter(|stream| !stream.groups.is_empty());
+        let mut by_age: Vec<(Option<u64>, &StreamState)> =
+            with_groups.filter_map(|stream| Some((last_ms(stream.facts.value.as_ref()?), stream))).collect();
+        by_age.sort_by_key(|(last_ms, _)| *last_ms);
+        let unfed: Vec<Half> = by_age.into_iter().take(MOST).filter_map(|(_, stream)| half(stream)).collect();
         if unfed.is_empty() {
             return Self::default();
         }
@@ -54,15 +55,20 @@ impl Halves {
 
 fn half(stream: &StreamState) -> Option<Half> {
     let facts = stream.facts.value.as_ref()?;
-    let never = facts.last_generated == crate::core::id::EntryId::MIN && !matches!(facts.entries_added, Known::Is(1..));
     Some(Half {
         key: stream.key.clone(),
         bare: bare(&stream.key),
         length: facts.length,
         groups: stream.groups.len(),
         first_ms: facts.first.map_or(0, |first| first.ms),
-        last_ms: (!never).then_some(facts.last_generated.ms),
+        last_ms: last_ms(facts),
     })
+}
+
+/// When the last entry came, by its id; `None` if there never was one.
+fn last_ms(facts: &StreamFacts) -> Option<u64> {
+    let never = facts.last_generated == EntryId::MIN && !matches!(facts.entries_added, Known::Is(1..));
+    (!never).then_some(facts.last_generated.ms)
 }
 
 fn bare(key: &Name) -> Vec<u8> {

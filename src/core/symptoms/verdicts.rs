@@ -12,7 +12,8 @@ use crate::core::{
     time::{Mono, Now},
 };
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, btree_map},
+    iter::Peekable,
     sync::LazyLock,
 };
 
@@ -70,6 +71,17 @@ impl<'a> OfStream<'a> {
     }
 }
 
+/// The verdicts over all streams, in the order of names.
+pub struct InOrder<'a>(Peekable<btree_map::Iter<'a, Name, StreamVerdict>>);
+
+impl<'a> InOrder<'a> {
+    /// The verdicts over this stream. The names that are asked for must not go back.
+    pub fn next(&mut self, stream: &Name) -> OfStream<'a> {
+        while self.0.next_if(|(name, _)| *name < stream).is_some() {}
+        OfStream(self.0.next_if(|(name, _)| *name == stream).map(|(_, verdict)| verdict))
+    }
+}
+
 /// Changes as events.
 fn told<'a>(
     changes: Vec<Change>,
@@ -110,6 +122,17 @@ impl Verdicts {
         OfStream(self.streams.get(stream))
     }
 
+    /// The verdicts over all streams, to be asked for in the order of names.
+    pub fn streams(&self) -> InOrder<'_> {
+        InOrder(self.streams.iter().peekable())
+    }
+
+    /// Checks of groups that cannot be judged.
+    pub fn cannot_tell(&self) -> BTreeSet<&'static str> {
+        let groups = self.streams.values().flat_map(|stream| stream.groups.values());
+        groups.flat_map(|group| group.judgement.cannot_tell.iter().copied()).collect()
+    }
+
     /// What was found of the servers.
     pub fn server(&self) -> &[Finding] {
         &self.of_server
@@ -126,7 +149,10 @@ impl Verdicts {
         // a snapshot says what holds now
         let live = reading == Reading::Tick;
         let mut events = Vec::new();
-        self.streams.retain(|key, _| store.streams.contains_key(key));
+        // one stream gone and another one new in the same tick are told apart one tick later
+        if self.streams.len() != store.streams.len() {
+            self.streams.retain(|key, _| store.streams.contains_key(key));
+        }
         // while its node is away, nothing new is known of a stream: the last verdict stays
         let since = self.judged;
         let due = || store.streams.values().filter(move |stream| stream.folded > since && !stream.is_away());
