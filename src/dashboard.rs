@@ -4,7 +4,7 @@ use crate::{
     app::{
         App,
         effect::{Effect, Polling},
-        msg::Msg,
+        msg::{self, Msg},
         screen,
     },
     clock::{Clock, local_time},
@@ -21,6 +21,7 @@ use crate::{
 use crossterm::{clipboard::CopyToClipboard, event::EventStream, execute};
 use futures::StreamExt;
 use std::{
+    collections::VecDeque,
     io::{self, Write},
     time::Duration,
 };
@@ -120,6 +121,8 @@ struct Dashboard {
     messages: mpsc::Receiver<Msg>,
     stop: Stop,
     acting: bool,
+    /// Parts of a sample that are still to be taken.
+    parts: VecDeque<Msg>,
     tasks: JoinSet<Failure>,
     keys: EventStream,
 }
@@ -184,6 +187,7 @@ impl Dashboard {
             messages,
             stop,
             acting: false,
+            parts: VecDeque::new(),
             tasks,
             keys: EventStream::new(),
         })
@@ -205,7 +209,12 @@ impl Dashboard {
                     // the terminal is gone: there is nobody to watch
                     Some(Err(_)) | None => Next::End { printing: false },
                 },
-                msg = self.messages.recv() => match msg {
+                // what comes after a sample waits until all parts of it are taken
+                msg = self.messages.recv(), if self.parts.is_empty() => match msg {
+                    Some(Msg::Sampled { sample, interval_ms }) => {
+                        self.parts.extend(msg::parts(sample, interval_ms));
+                        continue;
+                    }
                     Some(msg) => {
                         self.acting &= !matches!(msg, Msg::Ended(..));
                         self.take(msg)?
@@ -221,6 +230,16 @@ impl Dashboard {
                     Next::On
                 }
                 ended = self.tasks.join_next() => return Err(ending(ended)),
+                () = std::future::ready(()), if !self.parts.is_empty() => match self.parts.pop_front() {
+                    Some(part) => {
+                        let next = self.take(part)?;
+                        if !self.parts.is_empty() {
+                            continue;
+                        }
+                        next
+                    }
+                    None => continue,
+                },
                 _ = tick.tick() => self.take(Msg::Clock)?,
                 _ = frame.tick(), if dirty => {
                     self.draw()?;

@@ -44,10 +44,14 @@ pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
             {
                 app.watch.find_link(now.mono.since(*since), now);
             }
+            sampled = sample.later == 0;
             app.watch.take(*sample, now, Reading::Tick);
             app.kept_interval_ms = interval_ms;
             app.link = LinkState::Up;
-            sampled = true;
+        }
+        Msg::Streams { streams, at, is_last } => {
+            app.watch.take_streams(streams, at, now);
+            sampled = is_last;
         }
         Msg::Down { why, retry_at } => {
             let since = match &app.link {

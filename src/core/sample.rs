@@ -90,6 +90,8 @@ pub struct Sample {
     pub time_ms: Option<i64>,
     /// One for each stream asked for, in that order. In a cluster: only those that were answered, or never will be.
     pub streams: Vec<StreamSample>,
+    /// How many more streams of this tick follow, so that a key does not wait until all of them are folded.
+    pub later: usize,
     /// What the step of discovery found.
     pub scan: Option<ScanSample>,
     /// The server; present after each (re)connect and whenever it was asked for.

@@ -3,10 +3,10 @@
 use super::{
     event::Event,
     name::Name,
-    sample::Sample,
+    sample::{Sample, StreamSample},
     store::{GroupState, Reading, Settings, Store, StreamState},
     symptoms::{Finding, Judgement, Level, Verdicts},
-    time::{Now, age_words},
+    time::{Mono, Now, age_words},
 };
 
 /// A store and the verdicts over it, always of the same moment.
@@ -25,6 +25,14 @@ impl Watch {
     pub fn take(&mut self, sample: Sample, now: Now, reading: Reading) {
         self.store.fold(sample, now, reading);
         for event in self.verdicts.judge(&self.store, now, reading) {
+            self.store.tell(event);
+        }
+    }
+
+    /// Adds streams of the sample that was taken last.
+    pub fn take_streams(&mut self, streams: Vec<StreamSample>, at: Mono, now: Now) {
+        self.store.fold_streams(streams, at, now, Reading::Tick);
+        for event in self.verdicts.judge(&self.store, now, Reading::Tick) {
             self.store.tell(event);
         }
     }

@@ -151,6 +151,7 @@ impl World {
             fault: self.scan_fault.clone(),
         });
         Sample {
+            later: 0,
             client_names: None,
             conditions: self.conditions(request.condition.as_ref()),
             at,

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 /// What the order was computed from.
 #[derive(Clone, Debug, PartialEq)]
 struct Basis {
-    ticks: u64,
+    folds: u64,
     sampled_ms: Option<u64>,
     streams: usize,
     frozen: bool,
@@ -71,7 +71,7 @@ impl App {
     fn basis(&self) -> Basis {
         let store = &self.shown().store;
         Basis {
-            ticks: store.ticks,
+            folds: store.folds,
             sampled_ms: store.sampled.map(|at| at.mono.0),
             streams: store.streams.len(),
             frozen: self.frozen.is_some(),

@@ -47,16 +47,12 @@ impl Store {
             self.conditions.keep(|name| cluster.nodes.iter().any(|node| node.name == name));
         }
         self.denied.extend(sample.denied);
-        self.share.learn(sample.streams.len(), sample.cost);
+        self.share.learn(sample.streams.len() + sample.later, sample.cost);
         self.last_cost = sample.cost;
         self.last_cost.add(sample.walked);
         self.total_cost.add(self.last_cost);
         self.ticks += 1;
-        for stream in sample.streams {
-            // the nodes of a cluster answer at different times
-            let at = stream.origin.as_ref().map_or(sample.at, |origin| origin.at);
-            Fold { store: self, at, now, reading }.stream(stream);
-        }
+        self.fold_streams(sample.streams, sample.at, now, reading);
         if let Some(found) = sample.scan {
             self.fold_scan(found, sample.at);
         }
@@ -64,6 +60,16 @@ impl Store {
             self.fold_census(*found, sample.at);
         }
         self.sampled = Some(now);
+    }
+
+    /// Folds streams of a tick whose other part was folded before.
+    pub fn fold_streams(&mut self, streams: Vec<StreamSample>, at: Mono, now: Now, reading: Reading) {
+        self.folds += 1;
+        for stream in streams {
+            // the nodes of a cluster answer at different times
+            let at = stream.origin.as_ref().map_or(at, |origin| origin.at);
+            Fold { store: self, at, now, reading }.stream(stream);
+        }
         self.fit_histories();
     }
 
@@ -83,8 +89,8 @@ impl Store {
     fn fit_histories(&mut self) {
         let groups: usize = self.streams.values().map(|stream| stream.groups.len()).sum();
         let bytes = HISTORY_BYTES / groups.max(1);
-        let ticks = self.ticks;
-        for stream in self.streams.values_mut().filter(|stream| stream.folded == ticks) {
+        let folds = self.folds;
+        for stream in self.streams.values_mut().filter(|stream| stream.folded == folds) {
             stream.groups.values_mut().for_each(|group| group.history.fit(bytes));
         }
     }
@@ -136,7 +142,7 @@ impl Fold<'_> {
         let Some(mut stream) = self.store.streams.remove(&sample.key) else { return };
         stream.node = sample.origin.map(|origin| origin.node).or(stream.node);
         stream.polled = Some(self.at);
-        stream.folded = self.store.ticks;
+        stream.folded = self.store.folds;
         if let Some(part) = sample.ttl_ms {
             stream.ttl.take(part, self.at);
         }

@@ -148,7 +148,7 @@ pub struct StreamState {
     pub facts: Observed<StreamFacts>,
     /// When the server last answered anything about it.
     pub polled: Option<Mono>,
-    /// The store's tick that last changed it.
+    /// The store's fold that last changed it.
     pub folded: u64,
     /// At the last fold no previous entry was left, on a server that does not count additions.
     emptied: bool,
@@ -218,6 +218,8 @@ pub struct Store {
     pub total_cost: Cost,
     /// The number of ticks folded.
     pub ticks: u64,
+    /// The number of times that something was folded: the streams of one tick can come in several parts.
+    pub folds: u64,
     /// When the last sample was folded.
     pub sampled: Option<Now>,
     /// The server's clock minus `Mono` at the last sample, in milliseconds; `None` where TIME is refused.

@@ -24,7 +24,7 @@ pub struct Verdicts {
     of_server: Vec<Finding>,
     server_standings: Standings,
     streams: BTreeMap<Name, StreamVerdict>,
-    /// The store's tick when it was last judged.
+    /// The store's fold when it was last judged.
     judged: u64,
 }
 
@@ -200,7 +200,7 @@ impl Verdicts {
             verdict.findings = findings;
         }
         events.extend(self.judge_server(store, now, live));
-        self.judged = store.ticks;
+        self.judged = store.folds;
         events
     }
 

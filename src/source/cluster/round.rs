@@ -144,6 +144,7 @@ impl<'a> Round<'a> {
 
     pub(super) fn finish(self, now: Mono, cluster: ClusterFacts, scan: Option<ScanSample>) -> Sample {
         Sample {
+            later: 0,
             at: self.time.map_or(now, |(_, at)| at),
             time_ms: self.time.map(|(time, _)| time),
             streams: self.streams,
