@@ -21,10 +21,10 @@ pub fn parts(mut sample: Box<Sample>, interval_ms: u64) -> impl Iterator<Item = 
         let rest = later.split_off(later.len().min(AT_ONCE));
         chunks.push(std::mem::replace(&mut later, rest));
     }
-    let count = chunks.len();
-    let more = chunks.into_iter().enumerate();
-    let more = more.map(move |(index, streams)| Msg::Streams { streams, at, is_last: index + 1 == count });
-    std::iter::once(Msg::Sampled { sample, interval_ms }).chain(more)
+    // what follows from the whole sample is a step of its own
+    let end = (!chunks.is_empty()).then(|| Msg::Streams { streams: Vec::new(), at, is_last: true });
+    let more = chunks.into_iter().map(move |streams| Msg::Streams { streams, at, is_last: false });
+    std::iter::once(Msg::Sampled { sample, interval_ms }).chain(more).chain(end)
 }
 
 /// A message to the update function.
@@ -91,7 +91,7 @@ mod tests {
     fn a_sample_comes_whole_or_in_parts_and_only_the_last_part_says_so() {
         for streams in [0, 1, AT_ONCE, AT_ONCE + 1, 3 * AT_ONCE, 1234] {
             let parts: Vec<Msg> = parts(sample(streams), 1000).collect();
-            assert_eq!(parts.len(), streams.div_ceil(AT_ONCE).max(1));
+            assert_eq!(parts.len(), streams.div_ceil(AT_ONCE).max(1) + usize::from(streams > AT_ONCE));
             let (mut seen, mut ends) = (0, 0);
             for part in &parts {
                 match part {
@@ -128,7 +128,7 @@ mod tests {
         }
         let asked = |watch: &Watch| format!("{:?}", watch.store.next_request(&Focus::None, Mono(2000)));
         assert_eq!(asked(&whole), asked(&apart));
-        assert_eq!((apart.store.ticks, apart.store.folds), (1, 3));
+        assert_eq!((apart.store.ticks, apart.store.folds), (1, 4));
         assert!(apart.store.streams.values().all(|stream| stream.polled == Some(Mono(1000))));
     }
 }

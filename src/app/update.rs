@@ -82,6 +82,9 @@ pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
         }
         Msg::Terminate => effects.push(Effect::Quit { printing: false }),
     }
+    if sampled {
+        app.overview.settled = app.watch.store.folds;
+    }
     // beyond its end, the way back would seem to do nothing
     if app.scroll > 0 {
         app.scroll = app.scroll.min(super::screen::most_scroll(app, now));

@@ -2,7 +2,7 @@
 
 use super::{
     fault::Fault,
-    store::{RowState, StreamState},
+    store::{GroupState, RowState, StreamState},
     symptoms::{self, Finding, Level},
     watch::{JudgedGroup, Watch},
 };
@@ -60,12 +60,16 @@ impl JudgedGroup<'_> {
         found.max(known)
     }
 
-    /// Why nothing can be said of the group: XINFO cannot be had, or, while entries wait or are pending, what tells of those.
+    /// Why nothing can be said of the group; nothing is said of one that is ignored.
     pub fn why_unknown(&self) -> Option<String> {
-        let (stream, group) = (self.stream, self.group);
-        if self.is_ignored {
-            return None;
-        }
+        if self.is_ignored { None } else { self.group.why_unknown(self.stream) }
+    }
+}
+
+impl GroupState {
+    /// Why nothing can be said of the group: XINFO cannot be had, or, while entries wait or are pending, what tells of those.
+    pub fn why_unknown(&self, stream: &StreamState) -> Option<String> {
+        let group = self;
         if let RowState::Fault(fault) = &stream.state {
             return Some(fault.words());
         }

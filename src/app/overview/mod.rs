@@ -71,6 +71,8 @@ pub struct Overview {
     pub filter: String,
     /// The filter is being typed.
     pub typing: bool,
+    /// The store's fold after the last whole sample.
+    pub settled: u64,
     /// The order last computed.
     ranked: ranking::Ranked,
 }

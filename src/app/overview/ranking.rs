@@ -8,7 +8,9 @@ use std::borrow::Cow;
 /// What the order was computed from.
 #[derive(Clone, Debug, PartialEq)]
 struct Basis {
+    /// After which fold: between the parts of one sample the order stays.
     folds: u64,
+    groups: usize,
     sampled_ms: Option<u64>,
     streams: usize,
     frozen: bool,
@@ -71,8 +73,9 @@ impl App {
     fn basis(&self) -> Basis {
         let store = &self.shown().store;
         Basis {
-            folds: store.folds,
+            folds: if self.frozen.is_some() { store.folds } else { self.overview.settled },
             sampled_ms: store.sampled.map(|at| at.mono.0),
+            groups: store.streams.values().map(|stream| stream.groups.len()).sum(),
             streams: store.streams.len(),
             frozen: self.frozen.is_some(),
             order: self.overview.order,

@@ -77,7 +77,8 @@ impl<'a> Row<'a> {
     /// Why nothing can be said of the row although it was asked about.
     pub fn why_unknown(&self) -> Option<String> {
         match (self.group, &self.stream.state, &self.stream.groups_fault) {
-            (Some(group), ..) => self.watch.view(self.stream, group).why_unknown(),
+            (Some(_), ..) if self.is_ignored() => None,
+            (Some(group), ..) => group.why_unknown(self.stream),
             (None, RowState::Fault(Fault::Missing | Fault::WrongType), _) => None,
             (None, RowState::Fault(fault), _) | (None, RowState::Ok, Some(fault)) => Some(fault.words()),
             _ => None,
