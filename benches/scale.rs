@@ -107,7 +107,7 @@ fn dashboard() {
     let (elapsed, sweeps) = (start.elapsed(), groups as f64 / STREAMS as f64);
     times.sort_unstable();
     println!(
-        "from a key to its frame while sweeping: median {:?}, p99 {:?}, slowest {:?} (a frame may wait 10 ms for the one before)",
+        "from a key to its frame while sweeping: median {:?}, p99 {:?}, slowest {:?} (a frame may wait 5 ms for the one before)",
         times[200], times[395], times[399]
     );
     println!(

@@ -35,7 +35,7 @@ use tokio::{
 /// Ages on the screen tick so often.
 const TICK: Duration = Duration::from_millis(250);
 /// However much happens, no more frames than this are drawn.
-const FRAME: Duration = Duration::from_millis(10);
+const FRAME: Duration = Duration::from_millis(5);
 
 /// An action under way may take this long to end when the program quits: longer than any reply is waited for.
 const LAST_WORDS: Duration = Duration::from_secs(8);

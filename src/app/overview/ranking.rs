@@ -11,7 +11,6 @@ struct Basis {
     /// After which fold: between the parts of one sample the order stays.
     folds: u64,
     groups: usize,
-    sampled_ms: Option<u64>,
     streams: usize,
     frozen: bool,
     order: Order,
@@ -74,7 +73,6 @@ impl App {
         let store = &self.shown().store;
         Basis {
             folds: if self.frozen.is_some() { store.folds } else { self.overview.settled },
-            sampled_ms: store.sampled.map(|at| at.mono.0),
             groups: store.streams.values().map(|stream| stream.groups.len()).sum(),
             streams: store.streams.len(),
             frozen: self.frozen.is_some(),
