@@ -1,6 +1,6 @@
 //! One group over time.
 
-use super::{Census, Extreme, OwnMoves, Pel, Settings, Sightings, StreamState};
+use super::{Census, Extreme, Headcount, OwnMoves, Pel, Settings, Sightings, StreamState};
 use crate::core::{
     history::History,
     id::EntryId,
@@ -53,6 +53,8 @@ pub struct GroupState {
     gone: Option<(i64, bool)>,
     /// Why the last XPENDING failed; `None` if it succeeded.
     pub pel_failure: Option<FailedReading>,
+    /// How many consumers it has.
+    pub headcount: Headcount,
     /// What this program moved in it.
     pub own: OwnMoves,
     /// What was seen of its entries from tick to tick.
@@ -91,6 +93,7 @@ impl GroupState {
             census: Census::new(at),
             gone: None,
             pel_failure: None,
+            headcount: Headcount::default(),
             own: OwnMoves::default(),
             seen: Sightings::default(),
             moved_on: None,
@@ -255,6 +258,9 @@ impl GroupState {
     /// Stores its element of XINFO GROUPS. `stream` is the stream at that moment, if it was read.
     pub(super) fn take(&mut self, facts: GroupFacts, stream: Option<&StreamFacts>, at: Mono) {
         self.history.push(at, stream, &facts, &self.lag);
+        if let Some(consumers) = facts.consumers.value() {
+            self.headcount.push(at, consumers);
+        }
         self.is_new = false;
         if facts.pending == Known::Is(0) {
             let old = std::mem::take(&mut self.pel);

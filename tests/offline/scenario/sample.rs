@@ -48,8 +48,8 @@ fn id_of(table: &Table, key: &str) -> Option<EntryId> {
 }
 
 /// The names of a table: `repeat` of them, with `#` replaced by the number.
-fn repeated(name: &str, table: &Table) -> Vec<Name> {
-    match table.get("repeat").map(|n| n.as_integer().unwrap()) {
+fn repeated(name: &str, table: &Table, t: i64) -> Vec<Name> {
+    match get(table, "repeat", t) {
         None => vec![Name::from(name)],
         Some(n) => (1..=n).map(|n| Name::from(name.replace('#', &n.to_string()).as_str())).collect(),
     }
@@ -161,7 +161,7 @@ impl Second {
         let groups: Vec<(GroupFacts, GroupDetail)> = groups
             .flat_map(|(name, table)| {
                 let table = table.as_table().unwrap();
-                repeated(name, table).into_iter().map(move |name| (name, table))
+                repeated(name, table, self.t).into_iter().map(move |name| (name, table))
             })
             .map(|(name, table)| self.group(name, table, added, &id))
             .collect();
@@ -225,7 +225,7 @@ impl Second {
             };
             let pending = get(table, "pending", self.t).unwrap_or(0);
             let inactive_ms = self.since((7, 2), Known::Is(inactive));
-            repeated(name, table).into_iter().map(move |name| ConsumerFacts {
+            repeated(name, table, self.t).into_iter().map(move |name| ConsumerFacts {
                 pending,
                 idle_ms,
                 inactive_ms,
