@@ -71,8 +71,8 @@ const EACH_CONSUMER_US: u64 = 6000;
 const LONGEST_LIST_MS: u64 = 90_000;
 /// A longer XPENDING summary is fetched only at intervals.
 const MANY_HOLDERS: i64 = 1800;
-/// The same for XPENDING's summary, which lists all holders: 35 bytes and 0.1 us each. One of 10,000 comes every ten seconds.
-const EACH_HOLDER_US: u64 = 2000;
+/// The same for XPENDING's summary, which lists all holders: 35 bytes and up to 0.25 us each. One of 10,000 comes every 50 seconds.
+const EACH_HOLDER_US: u64 = 5000;
 /// A longer consumer list is never fetched, because the server can do nothing else for 25 ms. XPENDING's summary names the holders.
 pub const MOST_CONSUMERS: i64 = 50_000;
 /// If the reply of XINFO STREAM is larger than this, in bytes, it is fetched rarely.
