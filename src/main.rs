@@ -14,9 +14,7 @@ use std::{
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    // the loop has this thread; replies are read and decoded on another, so that no key waits for them
-    let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    let runtime = match runtime.worker_threads(1).enable_all().build() {
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
             let _ = writeln!(io::stderr(), "pelwatch: cannot start: {error}");

@@ -1,7 +1,10 @@
 //! A finding that the user knows already is quiet for a while, and stays visible as such.
 
 use super::{App, NOTICE_MS, Place};
-use crate::core::time::{Now, utc_minute};
+use crate::core::{
+    symptoms::Level,
+    time::{Now, utc_minute},
+};
 
 /// How long a finding is quiet, in milliseconds: one step further each time the key is pressed.
 const QUIET_MS: [i64; 2] = [3_600_000, 8 * 3_600_000];
@@ -17,13 +20,18 @@ pub(super) fn mark(app: &mut App, now: Now) {
         Some(_) => None,
     };
     let until_ms = next.map(|ms| now.wall_ms.saturating_add(ms));
-    app.watch.verdicts.mark_known(&key, &group, &finding, until_ms);
+    if !app.watch.verdicts.mark_known(&key, &group, &finding, until_ms) {
+        return app.notify("this finding is over by now", now, NOTICE_MS);
+    }
     if let Some(frozen) = &mut app.frozen {
         frozen.0.verdicts.mark_known(&key, &group, &finding, until_ms);
     }
     app.overview.forget_order();
     let text = match until_ms {
-        Some(until) => format!("{} is known: quiet until {}, unless it gets worse", finding.id, utc_minute(until)),
+        Some(until) => {
+            let unless = if finding.level < Level::Critical { ", unless it gets worse" } else { "" };
+            format!("{} is known: quiet until {}{unless}", finding.id, utc_minute(until))
+        }
         None => format!("{} is loud again", finding.id),
     };
     app.notify(text, now, NOTICE_MS);

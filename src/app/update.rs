@@ -90,9 +90,7 @@ pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
         app.scroll = app.scroll.min(super::screen::most_scroll(app, now));
     }
     group_screen::unfold(app);
-    if app.place == Place::Overview {
-        overview::keep_selection(app);
-    }
+    overview::keep_selection(app);
     let after = app.focus();
     let refocused = before.0 != after;
     app.unplanned |= refocused;

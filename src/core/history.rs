@@ -29,6 +29,8 @@ const LEAST_MS: u64 = 65_000;
 
 /// Points closer together than this count as one.
 const CLOSEST_MS: u64 = 50;
+/// Polls further apart than this do not belong together, in milliseconds.
+pub(super) const LONGEST_GAP_MS: u64 = 180_000;
 /// A rate over a shorter time is not meaningful.
 pub(super) const SHORTEST_MS: u64 = 900;
 
@@ -230,7 +232,7 @@ impl History {
         let Some((mut first, last)) = self.ends(window_ms) else { return Rates::default() };
         // polls that are further apart than the window: the last two tell
         if first.at == last.at
-            && let Some(before) = self.before_last()
+            && let Some(before) = self.before_last().filter(|before| last.at.since(before.at) <= LONGEST_GAP_MS)
         {
             first = before;
         }

@@ -46,7 +46,6 @@ pub fn age_words(ms: i64) -> String {
     }
 }
 
-/// UTC time of `wall_ms` as RFC 3339 with milliseconds, by the civil-from-days rule. It needs no time zone data.
 /// As in `14:00 UTC`.
 pub fn utc_minute(wall_ms: i64) -> String {
     format!("{} UTC", rfc3339(wall_ms).get(11..16).unwrap_or_default())
@@ -57,6 +56,7 @@ pub fn utc_clock(wall_ms: i64) -> String {
     format!("{} UTC", rfc3339(wall_ms).get(11..19).unwrap_or_default())
 }
 
+/// UTC time of `wall_ms` as RFC 3339 with milliseconds, by the civil-from-days rule. It needs no time zone data.
 pub fn rfc3339(wall_ms: i64) -> String {
     let (days, ms) = (wall_ms.div_euclid(86_400_000), wall_ms.rem_euclid(86_400_000));
     // days since 0000-03-01, in eras of 400 years: leap days then fall at the end of a year

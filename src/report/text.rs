@@ -76,8 +76,12 @@ pub fn snapshot(watch: &Watch, endpoint: &str, now: Now) -> String {
 fn verdict_line(watch: &Watch) -> String {
     let of_groups = watch.groups().flat_map(|seen| &seen.judgement.findings);
     let of_streams = watch.store.streams.keys().flat_map(|key| watch.verdicts.stream(key));
-    let levels: Vec<Level> =
-        of_groups.chain(of_streams).chain(watch.verdicts.server()).map(Finding::counts_as).collect();
+    let levels: Vec<Level> = of_groups
+        .chain(of_streams)
+        .chain(watch.verdicts.server())
+        .filter(|found| found.holds_now())
+        .map(Finding::counts_as)
+        .collect();
     let many = |level: Level| levels.iter().filter(|found| **found == level).count();
     let found: Vec<String> = [Level::Critical, Level::Warn]
         .into_iter()
@@ -88,6 +92,7 @@ fn verdict_line(watch: &Watch) -> String {
         (_, false) => format!("verdict: {}", found.join(", ")),
         (Summary::Unknown, _) => "verdict: not known".to_owned(),
         (Summary::Reading, _) => "verdict: not everything was read so far".to_owned(),
+        _ if watch.verdicts.known() > 0 => format!("verdict: {} known, else quiet", watch.verdicts.known()),
         _ => "verdict: quiet".to_owned(),
     };
     let cannot = watch.cannot_tell();

@@ -61,6 +61,11 @@ impl App {
         if kept.basis.as_ref() == Some(&basis) { Cow::Borrowed(kept) } else { Cow::Owned(self.rank_all(basis)) }
     }
 
+    /// The order of the rows as they are now.
+    pub fn rank_now(&self) -> Cow<'_, Ranked> {
+        Cow::Owned(self.rank_all(self.basis()))
+    }
+
     /// Keeps the order for the frames and keys to come, and picks a row of it.
     pub fn keep_order(&mut self) {
         if let Cow::Owned(ranked) = self.ranked() {

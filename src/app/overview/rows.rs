@@ -132,7 +132,10 @@ impl App {
     /// The rows that the filter lets through, in order.
     pub fn rows(&self) -> Vec<Row<'_>> {
         let rows = self.every_row();
-        self.ranked().order.iter().map(|row| rows[*row]).collect()
+        // between the parts of a sample a row can come or go before the order is computed
+        let kept = self.ranked();
+        let ranked = if kept.rows == rows.len() { kept } else { self.rank_now() };
+        ranked.order.iter().filter_map(|row| rows.get(*row)).copied().collect()
     }
 
     /// What a row is sorted by: the smallest comes first.

@@ -75,7 +75,9 @@ fn severity(app: &App, now: Now, clock: &str) -> Line {
         parts.push(span(format!("… read {} of {groups} groups", groups - ranked.unread), Tone::Dim));
     } else if parts.is_empty() && ranked.known > 0 {
         // green has to be earned
-        parts.push(span(format!("{} known, else quiet", ranked.known), Tone::Dim));
+        let denied: Vec<&str> = watch.store.denied.iter().copied().collect();
+        let unsure = cannot_tell(&ranked.cannot_tell, &denied);
+        parts.push(span(format!("{} known, else quiet{unsure}", ranked.known), Tone::Dim));
     } else if parts.is_empty() && groups > 0 {
         let denied: Vec<&str> = watch.store.denied.iter().copied().collect();
         parts.push(span(format!("✓ quiet{}", cannot_tell(&ranked.cannot_tell, &denied)), Tone::Dim));

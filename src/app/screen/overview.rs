@@ -81,6 +81,16 @@ pub fn view(app: &App, now: Now) -> OverviewView {
         (0, 0) => Line::new(),
         (_, 0) if ranked.unknown > 0 || app.is_unanswered(now) => vec![bold("not known", Tone::Warn)],
         (n, 0) if unread > 0 => vec![span(format!("{} of {n} groups read so far", n - unread), Tone::Dim)],
+        (n, 0) if ranked.known > 0 => {
+            vec![span(
+                format!(
+                    "{}, {} known, else quiet",
+                    crate::core::words::count(n as i64, "group", "groups"),
+                    ranked.known
+                ),
+                Tone::Dim,
+            )]
+        }
         (1, 0) => vec![span("1 group, quiet", Tone::Dim)],
         (n, 0) => vec![span(format!("{n} groups, all quiet"), Tone::Dim)],
         (_, 1) => vec![bold(format!("1 of {} needs a look", rows.len()), Tone::Warn)],

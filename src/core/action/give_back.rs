@@ -159,8 +159,10 @@ impl Planned for GiveBackPlan {
         object(json!({"from": json::name(&self.ask.holder), "would_move": self.rows.len()}))
     }
 
-    fn own_action(&self, _done: &Done) -> OwnAction {
-        let moves = self.rows.iter().filter_map(|row| Some((row.id, row.owner.clone()?))).collect();
+    fn own_action(&self, done: &Done) -> OwnAction {
+        // the replies count and do not name: only where all came back it is known which
+        let all = usize::try_from(done.claimed).is_ok_and(|claimed| claimed == self.rows.len());
+        let moves = self.rows.iter().filter(|_| all).filter_map(|row| Some((row.id, row.owner.clone()?))).collect();
         OwnAction { moves, follow: false, cursor: false }
     }
 

@@ -2,7 +2,7 @@
 
 use super::RATE_WINDOW_MS;
 use crate::core::{
-    history::{Rates, SHORTEST_MS},
+    history::{LONGEST_GAP_MS, Rates, SHORTEST_MS},
     known::Known,
     model::StreamFacts,
     time::Mono,
@@ -16,8 +16,8 @@ pub struct Additions(VecDeque<(Mono, i64)>);
 impl Additions {
     pub(super) fn push(&mut self, at: Mono, facts: &StreamFacts) {
         let Known::Is(added) = facts.entries_added else { return self.0.clear() };
-        // created again
-        if self.0.back().is_some_and(|(_, last)| added < *last) {
+        // created again, or nothing was heard for long: a mean over an outage is no rate of now
+        if self.0.back().is_some_and(|(then, last)| added < *last || at.since(*then) > LONGEST_GAP_MS) {
             self.0.clear();
         }
         self.0.push_back((at, added));

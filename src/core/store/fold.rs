@@ -17,6 +17,9 @@ use crate::core::{
     words::entries,
 };
 
+/// A cursor that this program moved shows at its new place within this time, in milliseconds.
+const MOVE_SHOWS_MS: u64 = 10_000;
+
 /// How samples belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
@@ -339,6 +342,7 @@ impl Fold<'_> {
         if new.cursor != old.cursor
             && let Some(group) = stream.groups.get_mut(&new.name)
             && std::mem::take(&mut group.own.cursor_moves)
+            && group.own.acted.is_some_and(|acted| self.at.since(acted) <= MOVE_SHOWS_MS)
         {
             group.history = History::default();
         }

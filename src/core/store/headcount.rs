@@ -18,7 +18,8 @@ pub struct Headcount {
 impl Headcount {
     pub(super) fn push(&mut self, at: Mono, consumers: i64) {
         self.now = Some((at, consumers));
-        while self.kept.front().is_some_and(|(then, _)| at.since(*then) > WINDOW_MS) {
+        // where polls are further apart than the window, the last two tell
+        while self.kept.len() > 1 && self.kept.front().is_some_and(|(then, _)| at.since(*then) > WINDOW_MS) {
             self.kept.pop_front();
         }
         if self.kept.back().is_none_or(|(then, _)| at.since(*then) >= CLOSEST_MS) {

@@ -15,7 +15,7 @@ pub(super) const ABOUT: About = About {
 const GOT_CAUSE: &str = "the consumer got them and has not acknowledged them yet: it is at work on them, or fails";
 const GOT_REMEDY: &str = "give it its usual time, then read its log for these entries";
 /// What fits when the consumer itself is not there.
-const GONE_CAUSE: &str = "the consumer that got them was not seen since";
+const GONE_CAUSE: &str = "the consumer that owns them was not seen since";
 const GONE_REMEDY: &str = "start it, or hand the entries to a consumer that is there (v marks them, C hands them over)";
 
 /// Without progress for this many times the slowest handling seen it is a warning.
@@ -35,7 +35,11 @@ fn finding(case: &Case, given: &Given) -> super::Finding {
     let ago = |at| i64::try_from(case.now.mono.since(at)).unwrap_or(i64::MAX);
     let patience = case.gone_after_ms().max(group.seen.handling_ms(1.0).unwrap_or(0).saturating_mul(TIMES_SLOWEST));
     let level = if ago(given.progressed) > patience { Level::Warn } else { Level::Info };
-    let at_least = if given.all_seen { "" } else { "at least " };
+    let handled = match given.all_seen {
+        Some(true) => format!(", {} handled", given.handled),
+        Some(false) => format!(", at least {} handled", given.handled),
+        None => String::new(),
+    };
     let elsewhere = match given.elsewhere {
         0 => String::new(),
         n => format!(", {n} held by others now"),
@@ -44,16 +48,15 @@ fn finding(case: &Case, given: &Given) -> super::Finding {
     let unseen = seen(given.to.clone())
         .is_some_and(|one| idle_now(group, one.idle_ms, case.now.mono) >= ago(given.at.mono).max(case.gone_after_ms()));
     let (how, cause, remedy) = match given.delivered {
-        0 if unseen => ("; it was not seen since".to_owned(), GONE_CAUSE, GONE_REMEDY),
+        0 if unseen && case.idle_is_attempt => ("; it was not seen since".to_owned(), GONE_CAUSE, GONE_REMEDY),
         0 => ("; it gets them only when it reads its history".to_owned(), ABOUT.cause, ABOUT.remedy),
         n => (format!("; it got {n} of them since"), GOT_CAUSE, GOT_REMEDY),
     };
     let text = format!(
-        "{} given to {} {} ago, {at_least}{} handled{elsewhere}{how}",
+        "{} given to {} {} ago{handled}{elsewhere}{how}",
         entries(given.entries as i64),
         given.to,
         age_words(ago(given.at.mono)),
-        given.handled,
     );
     let (key, name, to) = (case.stream.key.bytes(), group.name().bytes(), given.to.bytes());
     ABOUT

@@ -1,5 +1,6 @@
 //! The result of a check: a level, a sentence, the numbers behind it, a first command.
 
+use super::hold::is_held;
 use crate::core::{command::Argv, id::EntryId, name::Name, time::utc_minute};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -93,7 +94,8 @@ const MOST_ENTRIES: usize = 100;
 impl Finding {
     /// What tells it from other findings of the same group or stream.
     pub(super) fn key(&self) -> (&'static str, Option<Name>) {
-        (self.id, self.consumer.clone())
+        // a finding over a trend is about the whole group, whichever consumer it names now
+        (self.id, self.consumer.clone().filter(|_| !is_held(self.id)))
     }
 
     /// Its level in the verdict over all.

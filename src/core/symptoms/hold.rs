@@ -1,14 +1,13 @@
 //! Which findings are still shown after their condition ended, so that nothing flips from tick to tick, and which become worse because
 //! they last. What a single fact refutes is not held: the entries are gone, the consumer is back, the lag is counted and is 0.
 
-use super::{Case, Finding, Level, falling_behind};
+use super::{Case, Finding, Judgement, Level, falling_behind, retention_race};
 use crate::core::known::Known;
 
 /// Findings over a trend. Nothing that one sample says can refute them but what [`is_refuted`] knows.
 const HELD: &[&str] = &[
     "claim-ping-pong",
     "consumer-churn",
-    "expires",
     "falling-behind",
     "group-churn",
     "hot-consumer",
@@ -17,7 +16,6 @@ const HELD: &[&str] = &[
     "redelivered",
     "retention-race",
     "trimmed-unread",
-    "writes-refused",
 ];
 
 /// Of these, the ones about entries that are pending.
@@ -30,18 +28,52 @@ const ACTED_MS: u64 = 60_000;
 const LASTS_MS: i64 = 30 * 60_000;
 const GROWS: &[&str] = &["falling-behind", "never-acked"];
 
+/// What became of a finding that does not fire any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum After {
+    /// Its check found nothing: it is over.
+    Ended,
+    /// Its check cannot tell now.
+    Unknown,
+    /// A single fact shows that it is over, so it is not shown any more.
+    Refuted,
+}
+
+impl After {
+    /// Of a finding of a group.
+    pub(super) fn of_group(case: &Case, judgement: &Judgement, finding: &Finding) -> Self {
+        match finding.id {
+            id if !is_held(id) || is_refuted(case, finding) => Self::Refuted,
+            id if judgement.quiet.contains(&id) => Self::Ended,
+            _ => Self::Unknown,
+        }
+    }
+
+    /// Of a finding of a stream or a server; those checks can always tell.
+    pub(super) fn of_others(finding: &Finding) -> Self {
+        if is_held(finding.id) { Self::Ended } else { Self::Refuted }
+    }
+}
+
 /// Whether a finding of this symptom outlasts its condition for a while.
 pub(super) fn is_held(id: &str) -> bool {
     HELD.contains(&id)
 }
 
 /// Whether one fact shows that a finding of a group, made earlier, is over.
-pub(super) fn is_refuted(case: &Case, finding: &Finding) -> bool {
+fn is_refuted(case: &Case, finding: &Finding) -> bool {
     let nothing_pending = case.group.facts.pending == Known::Is(0);
     let small = case.group.lag.exact().is_some_and(|lag| lag < falling_behind::FLOOR);
     // what this program just did explains the change
     let acted = case.group.own.acted.is_some_and(|at| case.now.mono.since(at) <= ACTED_MS);
-    acted || nothing_pending && OF_PENDING.contains(&finding.id) || small && finding.id == falling_behind::ABOUT.id
+    let of_pending = OF_PENDING.contains(&finding.id);
+    let of_lag = finding.id == falling_behind::ABOUT.id;
+    let race = finding.id == retention_race::ABOUT.id;
+    let nothing_waits = case.group.lag.exact() == Some(0);
+    nothing_pending && of_pending
+        || small && of_lag
+        || race && nothing_pending && nothing_waits
+        || acted && (of_pending || of_lag || race)
 }
 
 /// The level that growth has after it lasted that long, in milliseconds.

@@ -1,6 +1,9 @@
 //! How long a finding stands, and at which level: nothing goes up and down from tick to tick.
 
-use super::{Finding, Level, hold};
+use super::{
+    Finding, Level,
+    hold::{self, After},
+};
 use crate::core::{
     name::Name,
     time::{Mono, Now, age_words, rfc3339, utc_clock},
@@ -15,6 +18,12 @@ const HOLD_MS: u64 = 60_000;
 struct Standing {
     /// When it was first seen, in Unix milliseconds.
     since_ms: i64,
+    /// Since when it fires without a break; `None` while it does not.
+    grows_since: Option<Mono>,
+    /// Its level is due to how long it has lasted.
+    by_age: bool,
+    /// Its check could not tell when it was last asked.
+    unknown: bool,
     /// The level that is held, and when its condition was last true.
     level: Level,
     reached: Mono,
@@ -54,12 +63,12 @@ pub(super) struct Standings {
 
 impl Standings {
     /// Gives each finding its beginning and the level that it holds. One that did not fire for the time that a level is held starts again;
-    /// until then it is added in the past tense, if `holds` says so. Returns what changed.
+    /// until then it is added in the past tense, if `after` says so. Returns what changed.
     pub(super) fn follow(
         &mut self,
         findings: &mut Vec<Finding>,
         now: Now,
-        holds: impl Fn(&Finding) -> bool,
+        after: impl Fn(&Finding) -> After,
     ) -> Vec<Change> {
         let mut changes = self.end(now);
         for finding in findings.iter_mut() {
@@ -70,13 +79,26 @@ impl Standings {
             if fired.contains(id) {
                 continue;
             }
+            let Some(last) = standing.last.take() else {
+                standing.grows_since = None;
+                continue;
+            };
+            let after = after(&last);
+            standing.unknown = after == After::Unknown;
+            if !standing.unknown {
+                standing.grows_since = None;
+            }
             // once refuted it does not come back by itself
-            standing.last = standing.last.take().filter(|last| holds(last));
-            findings.extend(standing.last.as_deref().map(|last| past(last, standing.fired, now)));
+            if after != After::Refuted {
+                findings.push(past(&last, standing, now));
+                standing.last = Some(last);
+            }
         }
         self.known.retain(|_, known| now.wall_ms < known.until_ms);
         for finding in findings {
-            let known = self.known.get(&finding.key()).filter(|known| finding.level <= known.level);
+            let key = finding.key();
+            let aged = self.standings.get(&key).is_some_and(|standing| standing.by_age);
+            let known = self.known.get(&key).filter(|known| finding.level <= known.level || aged);
             finding.known_until_ms = known.map(|known| known.until_ms);
         }
         changes
@@ -103,7 +125,9 @@ impl Standings {
             if !stays && standing.highest > Level::Info {
                 let of = consumer.as_ref().map_or(String::new(), |consumer| format!(" of {consumer}"));
                 let (since, last) = (rfc3339(standing.since_ms), rfc3339(standing.fired.wall_ms));
-                let text = format!("{id}{of} ended: seen from {since} to {last}, {} at most", standing.highest.word());
+                let ended = if standing.unknown { "is not known any more" } else { "ended" };
+                let text =
+                    format!("{id}{of} {ended}: seen from {since} to {last}, {} at most", standing.highest.word());
                 changes.push(Change { event: "finding-cleared", text });
             }
             stays
@@ -116,6 +140,9 @@ impl Standings {
         let at = now.mono;
         let new = Standing {
             since_ms: now.wall_ms,
+            grows_since: None,
+            by_age: false,
+            unknown: false,
             level: finding.level,
             reached: at,
             highest: Level::Info,
@@ -123,9 +150,13 @@ impl Standings {
             last: None,
         };
         let standing = self.standings.entry(finding.key()).or_insert(new);
-        let lasted_ms = now.wall_ms.saturating_sub(standing.since_ms);
+        // by the clock that stands still while the machine sleeps
+        let lasted_ms = i64::try_from(at.since(*standing.grows_since.get_or_insert(at))).unwrap_or(i64::MAX);
+        standing.by_age = false;
+        standing.unknown = false;
         if let Some(worse) = hold::level_of_growth(finding.id, lasted_ms).filter(|worse| *worse > finding.level) {
             finding.level = worse;
+            standing.by_age = true;
             finding.text = format!("{}; it has gone on for {}", finding.text, age_words(lasted_ms));
         }
         let level = finding.level;
@@ -146,11 +177,16 @@ impl Standings {
     }
 }
 
-/// A finding whose condition ended: its sentence says until when it was true.
-fn past(last: &Finding, fired: Now, now: Now) -> Finding {
-    let ago = age_words(now.mono.since(fired.mono) as i64);
-    let text = format!("until {} (cleared {ago} ago): {}", utc_clock(fired.wall_ms), last.text);
-    Finding { text, cleared_ms: Some(fired.wall_ms), ..last.clone() }
+/// A finding that does not fire any more: its sentence says until when it was true, or known to be.
+fn past(last: &Finding, standing: &Standing, now: Now) -> Finding {
+    let until = utc_clock(standing.fired.wall_ms);
+    let text = if standing.unknown {
+        format!("until {until}, not known since: {}", last.text)
+    } else {
+        let ago = age_words(now.mono.since(standing.fired.mono) as i64);
+        format!("until {until} (cleared {ago} ago): {}", last.text)
+    };
+    Finding { text, cleared_ms: Some(standing.fired.wall_ms), ..last.clone() }
 }
 
 #[cfg(test)]
@@ -165,7 +201,7 @@ mod tests {
     fn seen(standings: &mut Standings, level: Level, now: Now) -> (Level, Option<i64>) {
         let about = About { id: "loss", levels: &[], says: "", cause: "", remedy: "" };
         let mut findings = vec![about.finding(level, "", Argv::of(&[b"PING"]))];
-        standings.follow(&mut findings, now, |_| false);
+        standings.follow(&mut findings, now, |_| After::Refuted);
         (findings[0].level, findings[0].since_ms)
     }
 
@@ -195,7 +231,7 @@ mod tests {
         let mut told = |level: Option<Level>, second| {
             let mut findings: Vec<Finding> =
                 level.map(|level| about.finding(level, "5 lost", Argv::of(&[b"PING"]))).into_iter().collect();
-            let changes = standings.follow(&mut findings, at(second), |_| false);
+            let changes = standings.follow(&mut findings, at(second), |_| After::Refuted);
             changes.into_iter().map(|change| change.event).collect::<Vec<_>>()
         };
         assert_eq!(told(Some(Level::Info), 0), Vec::<&str>::new());
@@ -218,8 +254,9 @@ mod tests {
     fn what_ended_stays_for_a_minute_in_the_past_tense_unless_it_is_refuted() {
         let mut standings = Standings::default();
         let mut shown = |found: Vec<Finding>, second, holds: bool| {
+            let after = if holds { After::Ended } else { After::Refuted };
             let mut findings = found;
-            standings.follow(&mut findings, at(second), |_| holds);
+            standings.follow(&mut findings, at(second), |_| after);
             findings.first().map(|finding| (finding.level, finding.cleared_ms, finding.text.clone()))
         };
         shown(vec![falls(Level::Critical)], 1, true);
@@ -240,7 +277,7 @@ mod tests {
         let mut standings = Standings::default();
         let mut level = |second| {
             let mut findings = vec![falls(Level::Warn)];
-            let changes = standings.follow(&mut findings, at(second), |_| true);
+            let changes = standings.follow(&mut findings, at(second), |_| After::Ended);
             (findings[0].level, changes.first().map(|change| change.event))
         };
         let told: Vec<_> = (0..=31).map(|minute| level(minute * 60)).collect();
@@ -255,7 +292,7 @@ mod tests {
         let mut standings = Standings::default();
         let counts = |standings: &mut Standings, level, second| {
             let mut findings = vec![falls(level)];
-            standings.follow(&mut findings, at(second), |_| true);
+            standings.follow(&mut findings, at(second), |_| After::Ended);
             (findings[0].level, findings[0].counts_as())
         };
         assert!(!standings.mark_known(&falls(Level::Warn), Some(100_000)), "there was none");
@@ -273,5 +310,41 @@ mod tests {
         assert_eq!(counts(&mut standings, Level::Warn, 102).1, Level::Info);
         standings.mark_known(&falls(Level::Warn), None);
         assert_eq!(counts(&mut standings, Level::Warn, 103).1, Level::Warn);
+    }
+
+    #[test]
+    fn what_cannot_be_told_any_more_is_not_called_cleared() {
+        let mut standings = Standings::default();
+        let mut told = |found: Vec<Finding>, second| {
+            let mut findings = found;
+            let changes = standings.follow(&mut findings, at(second), |_| After::Unknown);
+            (findings.first().map(|one| one.text.clone()), changes.first().map(|change| change.text.clone()))
+        };
+        told(vec![falls(Level::Warn)], 1);
+        assert_eq!(told(vec![], 20).0, Some("until 00:00:01 UTC, not known since: 40 wait".to_owned()));
+        let (shown, event) = told(vec![], 70);
+        assert_eq!(shown, None);
+        assert!(event.is_some_and(|text| text.contains("is not known any more")));
+    }
+
+    #[test]
+    fn a_group_that_catches_up_between_its_batches_does_not_last() {
+        let mut standings = Standings::default();
+        for minute in 0..90 {
+            let mut findings = vec![falls(Level::Warn)];
+            standings.follow(&mut findings, at(minute * 60), |_| After::Refuted);
+            assert_eq!(findings[0].level, Level::Warn, "{minute}");
+            standings.follow(&mut Vec::new(), at(minute * 60 + 30), |_| After::Refuted);
+        }
+    }
+
+    #[test]
+    fn what_grows_in_one_group_is_one_finding_whoever_holds_most() {
+        let mut standings = Standings::default();
+        for (second, holder) in [(1, "a"), (2, "b"), (3, "a")] {
+            let mut findings = vec![falls(Level::Warn).about(Some(Name::from(holder)))];
+            let changes = standings.follow(&mut findings, at(second), |_| After::Ended);
+            assert_eq!((findings.len(), changes.len()), (1, usize::from(second == 1)));
+        }
     }
 }

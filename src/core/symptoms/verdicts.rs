@@ -1,8 +1,9 @@
 //! What the checks said about every stream and group when each was last judged.
 
 use super::{
-    Case, Finding, Judgement, Level, SERVER_CHECKS, STREAM_CHECKS, ServerCase, StreamCase, causes, hold, judge,
-    split_key,
+    Case, Finding, Judgement, Level, SERVER_CHECKS, STREAM_CHECKS, ServerCase, StreamCase, causes,
+    hold::After,
+    judge, split_key,
     standing::{Change, Standings},
 };
 use crate::core::{
@@ -166,8 +167,9 @@ impl Verdicts {
                 }
                 let case = Case::new(store, stream, group, &last.firing, now);
                 let mut judgement = judge(&case);
+                let so_far = Judgement { findings: Vec::new(), ..judgement.clone() };
                 let changes = last.standings.follow(&mut judgement.findings, now, |finding| {
-                    live && hold::is_held(finding.id) && !hold::is_refuted(&case, finding)
+                    if live { After::of_group(&case, &so_far, finding) } else { After::Refuted }
                 });
                 if last.was_read {
                     events.extend(told(changes, Some(&stream.key), Some(group.name()), now));
@@ -193,7 +195,9 @@ impl Verdicts {
             let case = StreamCase { stream, fired: &fired, now, server_ms, halves: &halves };
             let checks = STREAM_CHECKS.iter().filter(|check| store.settings.names(check.about.id));
             let mut findings: Vec<Finding> = checks.filter_map(|check| (check.judge)(&case)).collect();
-            let changes = verdict.standings.follow(&mut findings, now, |finding| live && hold::is_held(finding.id));
+            let changes = verdict
+                .standings
+                .follow(&mut findings, now, |finding| if live { After::of_others(finding) } else { After::Refuted });
             if std::mem::replace(&mut verdict.was_judged, true) {
                 events.extend(told(changes, Some(&stream.key), None, now));
             }
@@ -205,18 +209,24 @@ impl Verdicts {
     }
 
     /// Marks a finding of a group, its stream or the server as known until then, in Unix milliseconds, or takes the mark back.
-    pub fn mark_known(&mut self, stream: &Name, group: &Name, finding: &Finding, until_ms: Option<i64>) {
+    /// False if there is no such finding any more.
+    pub fn mark_known(&mut self, stream: &Name, group: &Name, finding: &Finding, until_ms: Option<i64>) -> bool {
+        let mut any = false;
         let of_stream = self.streams.get_mut(stream);
         let mut done = self.server_standings.mark_known(finding, until_ms);
+        any |= done;
         mark(&mut self.of_server, finding, until_ms, done);
         if let Some(of_stream) = of_stream {
             done = of_stream.standings.mark_known(finding, until_ms);
+            any |= done;
             mark(&mut of_stream.findings, finding, until_ms, done);
             if let Some(of_group) = of_stream.groups.get_mut(group) {
                 done = of_group.standings.mark_known(finding, until_ms);
+                any |= done;
                 mark(&mut of_group.judgement.findings, finding, until_ms, done);
             }
         }
+        any
     }
 
     /// How many findings are marked as known.
@@ -239,7 +249,9 @@ impl Verdicts {
         };
         let checks = SERVER_CHECKS.iter().filter(|check| store.settings.names(check.about.id));
         let mut findings: Vec<Finding> = checks.filter_map(|check| (check.judge)(&case)).collect();
-        let changes = self.server_standings.follow(&mut findings, now, |finding| live && hold::is_held(finding.id));
+        let changes = self
+            .server_standings
+            .follow(&mut findings, now, |finding| if live { After::of_others(finding) } else { After::Refuted });
         self.of_server = findings;
         if self.judged == 0 { Vec::new() } else { told(changes, None, None, now).collect() }
     }

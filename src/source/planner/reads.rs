@@ -27,6 +27,7 @@ const REPLY_BYTES: u64 = 1 << 20;
 /// Entries counted past a cursor that was just moved, at most, and the bytes that this may take.
 const MOST_COUNTED: usize = 50_000;
 const COUNT_BYTES: u64 = 32 << 20;
+const COUNT_TIME: std::time::Duration = std::time::Duration::from_secs(2);
 /// And a whole preview below about this.
 const PREVIEW_BYTES: u64 = 256 << 20;
 
@@ -216,11 +217,12 @@ impl Planner<'_> {
         Ok((ids, true))
     }
 
-    /// Counts the entries past a cursor that was just moved, up to a bound; `None` where entries must not be read.
+    /// Counts the entries past a cursor that was just moved, up to a bound and for two seconds at most; `None` where entries must not be read.
     pub(in crate::source) async fn count_after(&mut self, key: &Name, cursor: EntryId) -> Option<Count> {
         let bound = size(COUNT_BYTES / self.entry_bytes).clamp(1, MOST_COUNTED);
         let (mut entries, mut from) = (0, cursor.next());
-        while let (Some(start), true) = (from, entries < bound) {
+        let until = std::time::Instant::now() + COUNT_TIME;
+        while let (Some(start), true) = (from, entries < bound && std::time::Instant::now() < until) {
             let count = self.step().min(bound - entries);
             let found = self.range(key, RangeRequest { from: start, count, backward: false }).await.ok()?;
             from = found.last().filter(|_| found.len() == count).and_then(|last| last.next());
