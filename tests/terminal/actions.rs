@@ -405,7 +405,11 @@ fn a_group_is_deleted_only_when_it_is_typed_out_that_it_is_in_use() {
     terminal.wait_text("the way back restores the cursor only", LIMIT);
     terminal.wait_text("XGROUP DESTROY Orders workers", LIMIT);
     terminal.wait_text("▌ type", LIMIT);
-    terminal.send("workers\r\r");
+    // the plan of what was typed, not the refused one
+    terminal.wait_text("2 pending entries would be dropped unprocessed", LIMIT);
+    terminal.send("workers\r");
+    terminal.wait_text("▌[ Do it ]", LIMIT);
+    terminal.send("\r");
     terminal.wait_text("done: the group workers is deleted", LIMIT);
     terminal.wait_text("the way back: XGROUP CREATE Orders workers 4-0", LIMIT);
     assert!(scene.journal().contains("\"action\":\"delete-group\""), "{}", scene.journal());

@@ -115,6 +115,7 @@ pub fn plan(
     mut rows: Vec<PendingRow>,
     gone: &dyn Fn(EntryId) -> bool,
     active_ms: i64,
+    may_eval: bool,
 ) -> MarkedPlan {
     let vanished: Vec<EntryId> = ask.ids.iter().copied().filter(|id| !rows.iter().any(|row| row.id == *id)).collect();
     let mut warnings = Vec::new();
@@ -147,6 +148,10 @@ pub fn plan(
     let unknown = match &ask.what {
         What::MoveTo(target) => !consumers.iter().any(|consumer| consumer.name == *target),
         What::Acknowledge => {
+            if !may_eval {
+                let text = "EVAL is not allowed: the entries are only read once more directly before, so one may be claimed in between";
+                warnings.push(warning("weak-guard", text));
+            }
             warnings.push(warning(
                 "never-processed",
                 "they will never be processed by this group: there is no way back but moving its cursor",

@@ -402,7 +402,7 @@ fn what_becomes_of_marked_entries() {
     let plan = |marked: &[u64], what: What, version: &str, gone: &[u64]| {
         let ask = MarkedAsk { key: "k".into(), group: "g".into(), ids: marked.iter().copied().map(id).collect(), what };
         let found = rows("1 a 400, 2 - -, 4 c 300").into_iter().filter(|row| marked.contains(&row.id.ms)).collect();
-        marked::plan(ask, &server("redis", version), &consumers(), found, &|at| gone.contains(&at.ms), ACTIVE_MS)
+        marked::plan(ask, &server("redis", version), &consumers(), found, &|at| gone.contains(&at.ms), ACTIVE_MS, true)
     };
     let commands = |plan: &marked::MarkedPlan| plan.commands.iter().map(ToString::to_string).collect::<Vec<_>>();
     let to_b = || What::MoveTo("b".into());
@@ -413,6 +413,14 @@ fn what_becomes_of_marked_entries() {
         (hand.vanished.clone(), warned(&hand.objections.warnings)),
         (vec![id(3)], vec!["owner-active", "no-longer-pending"])
     );
+    let weak = |what: What| {
+        let ask = MarkedAsk { key: "k".into(), group: "g".into(), ids: vec![id(1)], what };
+        let plan =
+            marked::plan(ask, &server("redis", "7.4.1"), &consumers(), rows("1 a 400"), &|_| false, ACTIVE_MS, false);
+        warned(&plan.objections.warnings).contains(&"weak-guard")
+    };
+    assert!(weak(What::Acknowledge), "without a script it is only read again before");
+    assert!(!weak(to_b()), "the idle time guards a hand-over");
     let without = plan(&[1, 4], to_b(), "7.4.1", &[4]);
     assert_eq!(
         (commands(&without), without.left.clone()),

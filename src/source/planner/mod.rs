@@ -221,6 +221,7 @@ impl<'a> Planner<'a> {
         let pending: Vec<EntryId> = rows.iter().map(|row| row.id).collect();
         let fates = self.fates(&ask.key, &facts.stream, &pending, &mut MOST_LOOKUPS.clone()).await?;
         let gone = |id| fates.get(&id) == Some(&false);
-        Ok(marked::plan(ask, &facts.server, &facts.consumers, rows, &gone, self.active_ms))
+        let may_eval = self.may_eval().await?;
+        Ok(marked::plan(ask, &facts.server, &facts.consumers, rows, &gone, self.active_ms, may_eval))
     }
 }
