@@ -48,7 +48,7 @@ const SHOTS: [Shot; 11] = [
         args: None,
         size: (120, 38),
         keys: &[keys::ESC, "m", keys::UP, keys::UP, CLEAR, "-100", keys::TAB],
-        wait_for: &["are delivered again"],
+        wait_for: &["would be delivered again"],
     },
     Shot {
         name: "acknowledge",
