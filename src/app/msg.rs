@@ -104,7 +104,7 @@ mod tests {
                         seen += streams.len();
                         ends += usize::from(*is_last);
                     }
-                    _ => unreachable!(),
+                    other => panic!("{other:?} is no part of a sample"),
                 }
             }
             assert_eq!((seen, ends), (streams, 1));
@@ -123,7 +123,7 @@ mod tests {
             match part {
                 Msg::Sampled { sample, .. } => apart.take(*sample, now, Reading::Tick),
                 Msg::Streams { streams, at, .. } => apart.take_streams(streams, at, now),
-                _ => unreachable!(),
+                other => panic!("{other:?} is no part of a sample"),
             }
         }
         let asked = |watch: &Watch| format!("{:?}", watch.store.next_request(&Focus::None, Mono(2000)));

@@ -85,6 +85,13 @@ pub const ALLOWED: &[&str] = &["--allow-actions"];
 /// From Cancel, where each dialog starts, to the field for the name.
 pub const TO_CONFIRM: &str = keys::BACK_TAB;
 
+/// Types the name of the group in the field for it, and carries the plan out.
+pub fn confirm(terminal: &mut Terminal) {
+    terminal.send("workers\r");
+    terminal.wait_text("▌[ Do it ]", LIMIT);
+    terminal.send("\r");
+}
+
 /// Opens a claim and chooses c2 as its target. The focus ends on the field for the name.
 pub fn open_claim_for_c2(terminal: &mut Terminal) {
     terminal.send("c");
@@ -407,9 +414,7 @@ fn a_group_is_deleted_only_when_it_is_typed_out_that_it_is_in_use() {
     terminal.wait_text("▌ type", LIMIT);
     // the plan of what was typed, not the refused one
     terminal.wait_text("2 pending entries would be dropped unprocessed", LIMIT);
-    terminal.send("workers\r");
-    terminal.wait_text("▌[ Do it ]", LIMIT);
-    terminal.send("\r");
+    confirm(&mut terminal);
     terminal.wait_text("done: the group workers is deleted", LIMIT);
     terminal.wait_text("the way back: XGROUP CREATE Orders workers 4-0", LIMIT);
     assert!(scene.journal().contains("\"action\":\"delete-group\""), "{}", scene.journal());

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use crate::{
-    actions::{ALLOWED, Scene, TO_CONFIRM, open_claim_for_c2},
+    actions::{ALLOWED, Scene, TO_CONFIRM, confirm, open_claim_for_c2},
     session::{LIMIT, SIZE, newest, start},
 };
 use pelwatch::testing::{TestServer, pty::keys, relay::Relay, wait_until};
@@ -11,9 +11,7 @@ fn what_was_claimed_is_followed_until_it_is_handled() {
     let scene = Scene::new();
     let mut terminal = scene.watch(ALLOWED);
     open_claim_for_c2(&mut terminal);
-    terminal.send("workers\r");
-    terminal.wait_text("▌[ Do it ]", LIMIT);
-    terminal.send("\r");
+    confirm(&mut terminal);
     terminal.wait_text("done: 1 claimed", LIMIT);
     terminal.send(keys::ESC);
     terminal.wait_text("1 entry given to c2 ", LIMIT);

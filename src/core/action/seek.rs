@@ -152,7 +152,7 @@ impl SeekPlan {
         setid(&self.ask, cursor)
     }
 
-    /// How many entries were past the cursor before it moved, if so many are past it now.
+    /// How many entries were past the cursor before it moved, from the number that is past it now.
     pub fn lag_before(&self, lag: Count, moved_from: EntryId) -> Option<i64> {
         let counted = lag.complete && self.between.exact && moved_from == self.cursor;
         counted.then(|| match self.direction {

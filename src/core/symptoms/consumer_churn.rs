@@ -9,7 +9,7 @@ const LEFT_OVER: usize = 20;
 /// Once fired, the finding stays down to this many.
 const STILL_LEFT_OVER: usize = 10;
 
-/// So many consumers are not workers, and their growth within a minute is not a scale-up.
+/// A thousand consumers are not all workers, and their growth within a minute is no scale-up.
 const VERY_MANY: i64 = 1000;
 const GROWTH: Threshold<i64> = Threshold { fires: 20, stays: 5 };
 
