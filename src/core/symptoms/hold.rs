@@ -7,9 +7,7 @@ use crate::core::known::Known;
 /// Findings over a trend. Nothing that one sample says can refute them but what [`is_refuted`] knows.
 const HELD: &[&str] = &[
     "claim-ping-pong",
-    "consumer-churn",
     "falling-behind",
-    "group-churn",
     "hot-consumer",
     "never-acked",
     "reads-history",
@@ -47,11 +45,6 @@ impl After {
             id if judgement.quiet.contains(&id) => Self::Ended,
             _ => Self::Unknown,
         }
-    }
-
-    /// Of a finding of a stream or a server; those checks can always tell.
-    pub(super) fn of_others(finding: &Finding) -> Self {
-        if is_held(finding.id) { Self::Ended } else { Self::Refuted }
     }
 }
 
@@ -93,5 +86,8 @@ mod tests {
             assert!(ids.contains(id), "{id}");
         }
         assert!(OF_PENDING.iter().chain(GROWS).all(|id| is_held(id)));
+        let levels = |id: &str| crate::core::symptoms::all().find(|about| about.id == id).map(|about| about.levels);
+        let informs = |id: &&str| levels(id).is_some_and(|levels| levels.iter().all(|level| *level == Level::Info));
+        assert!(!HELD.iter().any(informs), "what is only information is never held");
     }
 }

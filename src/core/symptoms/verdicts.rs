@@ -195,15 +195,13 @@ impl Verdicts {
             let case = StreamCase { stream, fired: &fired, now, server_ms, halves: &halves };
             let checks = STREAM_CHECKS.iter().filter(|check| store.settings.names(check.about.id));
             let mut findings: Vec<Finding> = checks.filter_map(|check| (check.judge)(&case)).collect();
-            let changes = verdict
-                .standings
-                .follow(&mut findings, now, |finding| if live { After::of_others(finding) } else { After::Refuted });
+            let changes = verdict.standings.follow(&mut findings, now, |_| After::Refuted);
             if std::mem::replace(&mut verdict.was_judged, true) {
                 events.extend(told(changes, Some(&stream.key), None, now));
             }
             verdict.findings = findings;
         }
-        events.extend(self.judge_server(store, now, live));
+        events.extend(self.judge_server(store, now));
         self.judged = store.folds;
         events
     }
@@ -238,7 +236,7 @@ impl Verdicts {
         of_streams.chain(&self.of_server).filter(|finding| finding.known_until_ms.is_some()).count()
     }
 
-    fn judge_server(&mut self, store: &Store, now: Now, live: bool) -> Vec<Event> {
+    fn judge_server(&mut self, store: &Store, now: Now) -> Vec<Event> {
         let case = ServerCase {
             conditions: &store.conditions,
             role: store.server.role.as_deref(),
@@ -249,9 +247,7 @@ impl Verdicts {
         };
         let checks = SERVER_CHECKS.iter().filter(|check| store.settings.names(check.about.id));
         let mut findings: Vec<Finding> = checks.filter_map(|check| (check.judge)(&case)).collect();
-        let changes = self
-            .server_standings
-            .follow(&mut findings, now, |finding| if live { After::of_others(finding) } else { After::Refuted });
+        let changes = self.server_standings.follow(&mut findings, now, |_| After::Refuted);
         self.of_server = findings;
         if self.judged == 0 { Vec::new() } else { told(changes, None, None, now).collect() }
     }
