@@ -67,6 +67,14 @@ impl Loss {
         }
     }
 
+    /// Together with what was lost at older cursors.
+    pub fn and_before(self, before: i64) -> Self {
+        match before {
+            0 => self,
+            _ => Self { entries: self.entries.saturating_add(before), kind: LossKind::AtLeast },
+        }
+    }
+
     /// Adds entries that were seen to go between two samples.
     pub fn grown(old: Option<Self>, more: i64) -> Option<Self> {
         let known = old.and_then(Self::remembered).map_or(0, |old| old.entries);
@@ -76,25 +84,43 @@ impl Loss {
 
 /// What the counters prove: entries-added minus entries-read minus length, while everything retained is ahead of the cursor and something
 /// was there to read. A result of 0 or less proves nothing. Of an emptied stream the counters of family A give only a bound, unless they are
-/// known not to be off. `lost_before` says that a loss was proven earlier: then the bound also holds once the cursor is at the end.
+/// known not to be off. `known` is what was known before: counters of family A never forget a loss, so they also tell once the cursor is at
+/// the end of an emptied stream, and what they add to a proven loss is proven as well.
 pub fn by_counters(
     stream: &StreamFacts,
     group: &GroupFacts,
     family: LagFamily,
     drift: Drift,
-    lost_before: bool,
+    known: Option<Loss>,
 ) -> Option<Loss> {
     let emptied = stream.first.is_none();
     let ahead = stream.first.map_or(group.cursor < stream.last_generated, |first| group.cursor < first);
-    if !(ahead || emptied && lost_before) {
+    if !(ahead || emptied && known.is_some()) {
         return None;
     }
     // numbers set by hand can be too far apart to subtract: they prove nothing
     let lost = stream.entries_added.value()?.checked_sub(group.entries_read_known()?)?.checked_sub(stream.length)?;
     // a drift that was measured on an emptied stream is itself what was lost
     let drifts = matches!(family, LagFamily::A | LagFamily::Unknown) && emptied && drift != Some(0);
-    let kind = if drifts { LossKind::AtMost } else { LossKind::Exact };
+    let kind = match known.and_then(Loss::remembered) {
+        Some(proven) if drifts && lost >= proven.entries => LossKind::AtLeast,
+        _ if drifts => LossKind::AtMost,
+        _ => LossKind::Exact,
+    };
     (lost > 0).then_some(Loss { entries: lost, kind })
+}
+
+/// What was proven lost at the cursor of an older sample (`before`) and is no part of what the counters prove now, because the group has
+/// read past it since. On families B and C the count of entries read then takes the gap as read; on A the counters keep it.
+pub fn passed(before: (&StreamFacts, &GroupFacts), group: &GroupFacts, family: LagFamily) -> i64 {
+    let (old_stream, old) = before;
+    let forgets = matches!(family, LagFamily::B | LagFamily::C) && group.cursor > old.cursor;
+    let lost = by_counters(old_stream, old, family, None, None).filter(|_| forgets).map_or(0, |loss| loss.entries);
+    let counted_as_read = match (old.entries_read_known(), group.entries_read_known()) {
+        (Some(old), Some(now)) => now.checked_sub(old).is_some_and(|more| more > lost),
+        _ => false,
+    };
+    if counted_as_read { lost } else { 0 }
 }
 
 /// How many entries are known to have left the stream unread between two samples of it: `waiting` are the ids seen in the older one. The
@@ -137,7 +163,7 @@ mod tests {
     #[test]
     fn loss_is_told_only_where_the_counters_prove_it() {
         let (is, none) = (Known::Is, Known::Undetermined);
-        let lost = |stream, group| by_counters(&stream, &group, LagFamily::C, None, false).map(|loss| loss.entries);
+        let lost = |stream, group| by_counters(&stream, &group, LagFamily::C, None, None).map(|loss| loss.entries);
         let table = [
             ("two are missing", lost(stream(Some(8), is(12)), group(5, is(5))), Some(2)),
             ("none is missing", lost(stream(Some(8), is(10)), group(5, is(5))), None),
@@ -158,7 +184,7 @@ mod tests {
     #[test]
     fn of_an_emptied_stream_drifting_counters_give_a_bound() {
         let (stream, group) = (stream(None, Known::Is(60)), group(5, Known::Is(15)));
-        let lost = |family, drift| by_counters(&stream, &group, family, drift, false);
+        let lost = |family, drift| by_counters(&stream, &group, family, drift, None);
         let loss = |kind| Some(Loss { entries: 45, kind });
         for (family, drift, kind) in [
             (LagFamily::A, None, LossKind::AtMost),
@@ -174,8 +200,30 @@ mod tests {
     #[test]
     fn a_bound_stays_when_the_group_has_read_to_the_end_of_an_emptied_stream() {
         let (stream, group) = (stream(None, Known::Is(60)), group(20, Known::Is(15)));
-        let lost = |before| by_counters(&stream, &group, LagFamily::A, None, before).map(|loss| loss.entries);
-        assert_eq!((lost(false), lost(true)), (None, Some(45)));
+        let loss = |entries, kind| Some(Loss { entries, kind });
+        let (most, least) = (LossKind::AtMost, LossKind::AtLeast);
+        let lost = |known| by_counters(&stream, &group, LagFamily::A, None, known);
+        assert_eq!((lost(None), lost(loss(45, most))), (None, loss(45, most)));
+        // what comes on top of a proven loss is proven; counters that show less than was proven are off
+        let grown = [LossKind::Exact, least].map(|kind| lost(loss(41, kind)));
+        assert_eq!(grown, [loss(45, least); 2]);
+        assert_eq!(lost(loss(46, least)), loss(45, most));
+    }
+
+    #[test]
+    fn a_gap_that_was_read_past_is_added_where_the_counters_forget_it() {
+        let (stream, before) = (stream(Some(8), Known::Is(12)), group(5, Known::Is(5)));
+        let passed = |cursor, read, family| passed((&stream, &before), &group(cursor, read), family);
+        for (what, found, expected) in [
+            ("read on, B", passed(8, Known::Is(8), LagFamily::B), 2),
+            ("read on, C", passed(9, Known::Is(9), LagFamily::C), 2),
+            ("family A keeps it", passed(8, Known::Is(6), LagFamily::A), 0),
+            ("the cursor stands", passed(5, Known::Is(8), LagFamily::C), 0),
+            ("the gap is not counted as read", passed(8, Known::Is(7), LagFamily::C), 0),
+            ("the cursor was moved by hand", passed(8, Known::Undetermined, LagFamily::C), 0),
+        ] {
+            assert_eq!(found, expected, "{what}");
+        }
     }
 
     #[test]

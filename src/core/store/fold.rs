@@ -321,12 +321,10 @@ impl Fold<'_> {
         }
         if !skewed {
             let family = self.store.server.lag_family();
-            group.lost = if let Some(left) = left_unread {
-                Loss::grown(group.lost, left)
-            } else {
-                let proven = loss::by_counters(facts, &new, family, drift, group.lost.is_some());
-                Loss::renewed(group.lost, proven)
-            };
+            match left_unread {
+                Some(left) => group.lost = Loss::grown(group.lost, left),
+                None => group.count_losses(facts, &new, family),
+            }
             group.seen_before = Some((facts.clone(), new.clone()));
         }
         group.take(new, (!stale).then_some(facts), at);

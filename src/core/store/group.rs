@@ -6,8 +6,8 @@ use crate::core::{
     id::EntryId,
     known::Known,
     lag::{Drift, Lag},
-    loss::Loss,
-    model::{ConsumerFacts, GroupFacts, PendingSummary, StreamFacts},
+    loss::{self, Loss},
+    model::{ConsumerFacts, GroupFacts, LagFamily, PendingSummary, StreamFacts},
     name::Name,
     observed::{FailedReading, Observed},
     sample::Fault,
@@ -39,6 +39,8 @@ pub struct GroupState {
     pub drift: Drift,
     /// Entries removed before the group read them, as far as it was proven since the group is watched.
     pub lost: Option<Loss>,
+    /// The part of it that was lost before the cursor came where it is, as far as the server's counters no longer show it.
+    lost_before: i64,
     /// Points for trends.
     pub history: History,
     /// XINFO CONSUMERS, in the order of names.
@@ -86,6 +88,7 @@ impl GroupState {
             lag: Lag::unknown("not computed yet"),
             drift: None,
             lost: None,
+            lost_before: 0,
             history: History::default(),
             consumers: Observed::since(at),
             summary: Observed::since(at),
@@ -105,6 +108,19 @@ impl GroupState {
             began: at,
             is_new: true,
         }
+    }
+
+    /// What the counters of one more sample prove, before it is folded.
+    pub(super) fn count_losses(&mut self, stream: &StreamFacts, now: &GroupFacts, family: LagFamily) {
+        if let Some((old_stream, old)) = &self.seen_before {
+            if now.cursor < old.cursor {
+                // what lies behind the old cursor is ahead now: the counters tell it
+                self.lost_before = 0;
+            }
+            self.lost_before = self.lost_before.saturating_add(loss::passed((old_stream, old), now, family));
+        }
+        let proven = loss::by_counters(stream, now, family, self.drift, self.lost);
+        self.lost = Loss::renewed(self.lost, proven.map(|loss| loss.and_before(self.lost_before)));
     }
 
     /// As last listed; empty before the first list.
