@@ -126,10 +126,14 @@ fn dashboard() {
     println!("in memory {:?} after its start: {} MB", start.elapsed(), pages * 4096 / 1_000_000);
 }
 
-/// CPU time of this process or of the process with that id. Unlike the time of day it does not include other programs' work.
+/// CPU time of all threads of this process or of the process with that id. Unlike the time of day it does not include other programs' work.
 fn at_work(pid: &str) -> Duration {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/schedstat")).unwrap_or_default();
-    Duration::from_nanos(stat.split(' ').next().and_then(|ns| ns.parse().ok()).unwrap_or(0))
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let nanoseconds = threads.filter_map(|thread| {
+        let stat = std::fs::read_to_string(thread.path().join("schedstat")).ok()?;
+        stat.split(' ').next()?.parse::<u64>().ok()
+    });
+    Duration::from_nanos(nanoseconds.sum())
 }
 
 /// Bytes of this process in memory.

@@ -309,16 +309,14 @@ impl Dashboard {
     }
 
     fn draw(&mut self) -> io::Result<()> {
-        // after a panic in a task: its report is on the main screen, and stays readable
-        if !terminal::is_ours() {
-            return Ok(());
-        }
         let view = screen::Screen::of(&self.app, self.clock.now(), &local_time());
-        let theme = self.theme;
-        let mut out = io::stdout();
-        execute!(out, crossterm::terminal::BeginSynchronizedUpdate)?;
-        self.screen.terminal.draw(|frame| tui::draw(frame, &view, &theme))?;
-        execute!(out, crossterm::terminal::EndSynchronizedUpdate)
+        let (theme, terminal) = (self.theme, &mut self.screen.terminal);
+        terminal::while_ours(|| {
+            let mut out = io::stdout();
+            execute!(out, crossterm::terminal::BeginSynchronizedUpdate)?;
+            terminal.draw(|frame| tui::draw(frame, &view, &theme))?;
+            execute!(out, crossterm::terminal::EndSynchronizedUpdate)
+        })
     }
 }
 

@@ -14,7 +14,8 @@ use std::{
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+    // the tasks run on one thread, the screen on this one: a key does not wait while a large reply is decoded
+    let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
             let _ = writeln!(io::stderr(), "pelwatch: cannot start: {error}");

@@ -21,8 +21,9 @@ pub fn parts(mut sample: Box<Sample>, interval_ms: u64) -> impl Iterator<Item = 
         let rest = later.split_off(later.len().min(AT_ONCE));
         chunks.push(std::mem::replace(&mut later, rest));
     }
-    // what follows from the whole sample is a step of its own
-    let end = (!chunks.is_empty()).then(|| Msg::Streams { streams: Vec::new(), at, is_last: true });
+    // what follows from the whole sample are two steps of their own
+    let end = [Msg::Streams { streams: Vec::new(), at, is_last: true }, Msg::Planning];
+    let end = end.into_iter().take(if chunks.is_empty() { 0 } else { 2 });
     let more = chunks.into_iter().map(move |streams| Msg::Streams { streams, at, is_last: false });
     std::iter::once(Msg::Sampled { sample, interval_ms }).chain(more).chain(end)
 }
@@ -49,6 +50,8 @@ pub enum Msg {
         /// No more of them follow.
         is_last: bool,
     },
+    /// All parts of a sample were taken: what to ask for next is to be planned.
+    Planning,
     /// The server is gone.
     Down {
         /// Why, in words.
@@ -91,7 +94,7 @@ mod tests {
     fn a_sample_comes_whole_or_in_parts_and_only_the_last_part_says_so() {
         for streams in [0, 1, AT_ONCE, AT_ONCE + 1, 3 * AT_ONCE, 1234] {
             let parts: Vec<Msg> = parts(sample(streams), 1000).collect();
-            assert_eq!(parts.len(), streams.div_ceil(AT_ONCE).max(1) + usize::from(streams > AT_ONCE));
+            assert_eq!(parts.len(), streams.div_ceil(AT_ONCE).max(1) + 2 * usize::from(streams > AT_ONCE));
             let (mut seen, mut ends) = (0, 0);
             for part in &parts {
                 match part {
@@ -104,6 +107,7 @@ mod tests {
                         seen += streams.len();
                         ends += usize::from(*is_last);
                     }
+                    Msg::Planning => assert_eq!(ends, 1, "planned before the end"),
                     other => panic!("{other:?} is no part of a sample"),
                 }
             }
@@ -123,6 +127,7 @@ mod tests {
             match part {
                 Msg::Sampled { sample, .. } => apart.take(*sample, now, Reading::Tick),
                 Msg::Streams { streams, at, .. } => apart.take_streams(streams, at, now),
+                Msg::Planning => {}
                 other => panic!("{other:?} is no part of a sample"),
             }
         }

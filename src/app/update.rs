@@ -26,7 +26,8 @@ const COPY_BYTES: usize = 64 * 1024;
 pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
     let before = (app.focus(), app.interval_ms, app.place.clone());
     let mut effects = Vec::new();
-    let mut sampled = false;
+    // a sample of one part is planned for at once
+    let (mut sampled, mut planning) = (false, matches!(msg, Msg::Planning));
     let ticked = matches!(msg, Msg::Clock);
     match msg {
         Msg::Key(key) if app.dialog().is_some() => dialog::press(app, key, now, &mut effects),
@@ -45,6 +46,7 @@ pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
                 app.watch.find_link(now.mono.since(*since), now);
             }
             sampled = sample.later == 0;
+            planning = sampled;
             app.watch.take(*sample, now, Reading::Tick);
             app.kept_interval_ms = interval_ms;
             app.link = LinkState::Up;
@@ -53,6 +55,7 @@ pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
             app.watch.take_streams(streams, at, now);
             sampled = is_last;
         }
+        Msg::Planning => {}
         Msg::Down { why, retry_at } => {
             let since = match &app.link {
                 LinkState::Down { since, .. } => *since,
@@ -96,7 +99,7 @@ pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
     app.unplanned |= refocused;
     // who walks through thousands of rows passes over most: one plan a tick of the screen, not one a key
     let walking = app.watch.store.is_sliced() && app.place == Place::Overview && before.2 == app.place;
-    if sampled || before.1 != app.interval_ms || app.unplanned && (ticked || !walking) {
+    if planning || before.1 != app.interval_ms || app.unplanned && (ticked || !walking) {
         app.unplanned = false;
         let seen = if app.watch.store.is_sliced() { app.seen() } else { BTreeSet::new() };
         let request = app.watch.store.next_request_with(&after, &seen, now.mono);
@@ -108,7 +111,7 @@ pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
         || app.watch.store.has_unread_holders()
         || app.watch.store.streams.values().any(|stream| stream.state == RowState::Loading);
     let opened = refocused && (before.2 != app.place || matches!(app.place, Place::Group { .. }));
-    if opened || (sampled && incomplete) {
+    if opened || (planning && incomplete) {
         effects.push(Effect::PollNow);
     }
     effects

@@ -14,11 +14,21 @@ use ratatui::{
 use std::{
     io::{self, IsTerminal, Stdout, Write},
     mem::ManuallyDrop,
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Mutex, TryLockError,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::sleep,
+    time::{Duration, Instant},
 };
 
 /// Whether pelwatch has taken the terminal. A static, because the panic hook can read nothing else.
 static TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// Held while a frame is drawn, so that a panic on another thread does not restore the terminal in the middle of one.
+static DRAWING: Mutex<()> = Mutex::new(());
+/// A panic waits for a frame under way for so long. The frame that panics itself never ends.
+const FRAME_ENDS: Duration = Duration::from_millis(200);
 
 /// The terminal while pelwatch has it. Dropping this restores it.
 pub struct Screen {
@@ -68,9 +78,13 @@ fn enter() -> io::Result<()> {
     execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste, cursor::Hide)
 }
 
-/// Whether pelwatch has taken the terminal.
-pub fn is_ours() -> bool {
-    TAKEN.load(Ordering::SeqCst)
+/// Draws, if pelwatch has the terminal. It has not after a panic in a task: its report is on the main screen, and stays readable.
+///
+/// # Errors
+/// Those of drawing.
+pub fn while_ours(draw: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+    let _drawing = DRAWING.lock();
+    if TAKEN.load(Ordering::SeqCst) { draw() } else { Ok(()) }
 }
 
 /// Restores the terminal if pelwatch has taken it. Ignores errors: nobody is left to show them to.
@@ -87,7 +101,15 @@ pub fn give_back() {
 pub fn install_panic_hook() {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
+        let deadline = Instant::now() + FRAME_ENDS;
+        let drawing = loop {
+            match DRAWING.try_lock() {
+                Err(TryLockError::WouldBlock) if Instant::now() < deadline => sleep(Duration::from_millis(1)),
+                drawing => break drawing,
+            }
+        };
         give_back();
+        drop(drawing);
         before(panic);
     }));
 }
