@@ -201,6 +201,21 @@ impl Dashboard {
         let mut dirty = true;
         loop {
             let next = tokio::select! {
+                // in this order: what the user sees and types does not wait for what came from the server
+                biased;
+                _ = signals.terminate.recv() => self.take(Msg::Terminate)?,
+                _ = signals.hang_up.recv() => self.take(Msg::Terminate)?,
+                _ = signals.interrupt.recv() => self.take(Msg::Terminate)?,
+                _ = signals.go_on.recv() => {
+                    self.screen.resume()?;
+                    Next::On
+                }
+                ended = self.tasks.join_next() => return Err(ending(ended)),
+                _ = frame.tick(), if dirty => {
+                    self.draw()?;
+                    dirty = false;
+                    continue;
+                }
                 event = self.keys.next() => match event {
                     Some(Ok(event)) => match message(event) {
                         Some(msg) => self.take(msg)?,
@@ -209,6 +224,7 @@ impl Dashboard {
                     // the terminal is gone: there is nobody to watch
                     Some(Err(_)) | None => Next::End { printing: false },
                 },
+                _ = tick.tick() => self.take(Msg::Clock)?,
                 // what comes after a sample waits until all parts of it are taken
                 msg = self.messages.recv(), if self.parts.is_empty() => match msg {
                     Some(Msg::Sampled { sample, interval_ms }) => {
@@ -222,14 +238,6 @@ impl Dashboard {
                     // both tasks are gone: how they ended is the failure, and a panic must not pass for a quiet end
                     None => return Err(ending(self.tasks.join_next().await)),
                 },
-                _ = signals.terminate.recv() => self.take(Msg::Terminate)?,
-                _ = signals.hang_up.recv() => self.take(Msg::Terminate)?,
-                _ = signals.interrupt.recv() => self.take(Msg::Terminate)?,
-                _ = signals.go_on.recv() => {
-                    self.screen.resume()?;
-                    Next::On
-                }
-                ended = self.tasks.join_next() => return Err(ending(ended)),
                 () = std::future::ready(()), if !self.parts.is_empty() => match self.parts.pop_front() {
                     Some(part) => {
                         let next = self.take(part)?;
@@ -240,12 +248,6 @@ impl Dashboard {
                     }
                     None => continue,
                 },
-                _ = tick.tick() => self.take(Msg::Clock)?,
-                _ = frame.tick(), if dirty => {
-                    self.draw()?;
-                    dirty = false;
-                    continue;
-                }
             };
             match next {
                 Next::On => dirty = true,
