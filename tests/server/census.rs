@@ -50,7 +50,7 @@ fn walk(watcher: &mut Watcher, eye: &mut Eye) -> Tally {
     for _ in 0..100 {
         watcher.look(eye);
         if let Some(done) = &watcher.group("g").unwrap().1.census.done {
-            return done.clone();
+            return (**done).clone();
         }
         while watcher.step(eye) {}
     }

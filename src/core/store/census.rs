@@ -60,10 +60,10 @@ impl OldestFound {
 /// The walks over one group's PEL.
 #[derive(Clone, Debug, Default)]
 pub struct Census {
-    /// The last complete walk.
-    pub done: Option<Tally>,
+    /// The last complete walk. Boxed, because few groups are large enough for one.
+    pub done: Option<Box<Tally>>,
     /// The current walk.
-    pub walking: Option<Tally>,
+    pub walking: Option<Box<Tally>>,
     /// What the current walk's search for the oldest entry found.
     first: OldestFound,
     /// Group and stream when the current walk began, and when the last complete one began.
@@ -79,7 +79,7 @@ pub struct Census {
 impl Census {
     /// The walk to show: the last complete one or, before there is one, the current one.
     pub fn shown(&self) -> Option<&Tally> {
-        self.done.as_ref().or(self.walking.as_ref())
+        self.done.as_deref().or(self.walking.as_deref())
     }
 
     /// Abandons the current walk.
@@ -112,7 +112,7 @@ impl Census {
 
     /// Entries to look at in each tick, to know whether they are still the oldest.
     pub(super) fn candidates(&self) -> Vec<EntryId> {
-        let of = |tally: &Option<Tally>, most: usize| {
+        let of = |tally: &Option<Box<Tally>>, most: usize| {
             tally.iter().flat_map(|tally| tally.oldest.iter().take(most)).map(|old| old.id).collect::<Vec<_>>()
         };
         let mut ids = of(&self.done, LOOKED_AT);
@@ -230,7 +230,7 @@ impl Store {
             if let (OldestFound::Open, Some(found)) = (census.first, tally.first) {
                 census.first = OldestFound::Is(found);
             }
-            census.walking = Some(tally);
+            census.walking = Some(Box::new(tally));
             group.check_census();
             return;
         }
@@ -240,7 +240,7 @@ impl Store {
         census.walking = None;
         if tally.is_complete() {
             census.failed = None;
-            census.done = Some(tally);
+            census.done = Some(Box::new(tally));
             census.done_from = Some(from);
             // the rows of this very sample may be newer than the page in which the walk saw an entry
             group.check_census();

@@ -36,7 +36,8 @@ struct StreamVerdict {
     standings: Standings,
     /// Whether it was judged before.
     was_judged: bool,
-    groups: BTreeMap<Name, GroupVerdict>,
+    /// Boxed, as in the store: most streams have few groups.
+    groups: BTreeMap<Name, Box<GroupVerdict>>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -163,7 +164,7 @@ impl Verdicts {
             for group in stream.groups.values().filter(|group| !store.settings.ignores(group.name())) {
                 let last = verdict.groups.entry(group.name().clone()).or_default();
                 if last.began != group.began {
-                    *last = GroupVerdict { began: group.began, ..GroupVerdict::default() };
+                    **last = GroupVerdict { began: group.began, ..GroupVerdict::default() };
                 }
                 let case = Case::new(store, stream, group, &last.firing, now);
                 let mut judgement = judge(&case);
