@@ -4,6 +4,7 @@
 //! the imports of this folder and fails on a breach.
 
 pub mod action;
+pub mod by_name;
 pub mod census;
 pub mod cluster;
 pub mod command;

@@ -49,11 +49,11 @@ pub fn note(judgement: &Judgement, refused: Option<&str>, read: bool) -> String 
         parts.push(if alone { "✓ all checks quiet" } else { "✓ all other checks quiet" }.to_owned());
     }
     if !judgement.waiting.is_empty() {
-        parts.push(format!("… not enough data yet: {}", judgement.waiting.join(", ")));
+        parts.push(format!("… not enough data yet: {}", judgement.waiting.text()));
     }
     if !judgement.cannot_tell.is_empty() {
         let why = refused.map_or(String::new(), |refused| format!(" ({refused})"));
-        parts.push(format!("? cannot tell{why}: {}", judgement.cannot_tell.join(", ")));
+        parts.push(format!("? cannot tell{why}: {}", judgement.cannot_tell.text()));
     }
     parts.join("  ")
 }

@@ -274,7 +274,7 @@ impl Fold<'_> {
         if let Some(old) = stream.groups.get(&new.name).filter(|group| !group.is_new).map(|group| group.facts.clone()) {
             self.watch_cursor(stream, None, &old, &new);
         }
-        let group = stream.groups.get_or_insert(&new, self.at);
+        let group = stream.groups.get_or_insert_with(&new.name, || GroupState::new(new.clone(), self.at));
         group.lag = lag::unchecked(&new);
         group.take(new, None, self.at);
     }
@@ -292,7 +292,7 @@ impl Fold<'_> {
         // the facts may be older than the group: they are read rarely if they carry large entries
         let stale = stream.facts.at < at;
         let count = stream.window.count_after(new.cursor, facts);
-        let group = stream.groups.get_or_insert(&new, at);
+        let group = stream.groups.get_or_insert_with(&new.name, || GroupState::new(new.clone(), at));
         let inputs = Inputs { stream: facts, group: &new, family: self.store.server.lag_family(), drift, count };
         let (resolved, drift) = if skewed {
             lag::follow_apart(&inputs, before.as_ref())

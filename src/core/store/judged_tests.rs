@@ -44,7 +44,7 @@ fn a_holder_that_is_gone_is_said_between_the_glances_until_they_are_too_old() {
     assert_eq!(fired(&fake, &store, "holder-gone"), 1);
     (0..60).for_each(|_| fake.tick(&mut store, &Focus::None));
     assert_eq!(fired(&fake, &store, "holder-gone"), 0);
-    assert!(fake.verdicts.group(&key(), &Name::from("g")).waiting.contains(&"holder-gone"));
+    assert!(fake.verdicts.group(&key(), &Name::from("g")).waiting.contains("holder-gone"));
     assert_eq!(fake.group("g").cursor, id(3));
 }
 

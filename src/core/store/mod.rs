@@ -8,7 +8,6 @@ mod doubt;
 mod duplicates;
 mod fold;
 mod group;
-mod groups;
 mod headcount;
 mod lost;
 mod own_moves;
@@ -45,7 +44,6 @@ pub use condition::{Condition, Conditions};
 pub use duplicates::Duplicates;
 pub use fold::Reading;
 pub use group::{GroupState, LEAST_GONE_MS, RATE_WINDOW_MS};
-pub use groups::Groups;
 pub use headcount::Headcount;
 pub use own_moves::{Given, OwnMoves};
 pub use pel::{Extreme, Pel};
@@ -55,6 +53,7 @@ pub use ttl::TimeToLive;
 pub use wants::{Depth, Focus, MANY_CONSUMERS, MOST_CONSUMERS};
 
 use super::{
+    by_name::ByName,
     census::Limits,
     cluster::ClusterFacts,
     event::Event,
@@ -160,7 +159,7 @@ pub struct StreamState {
     pub range_failure: Option<FailedReading>,
     /// Why XINFO GROUPS failed although the stream is there.
     pub groups_fault: Option<Fault>,
-    pub groups: Groups,
+    pub groups: ByName<GroupState>,
     /// The fetched ids, around the cursor of the group in focus.
     pub window: Window,
     /// Bytes that an entry takes in a reply, as last seen.

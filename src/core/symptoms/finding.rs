@@ -1,6 +1,6 @@
 //! The result of a check: a level, a sentence, the numbers behind it, a first command.
 
-use super::hold::is_held;
+use super::{hold::is_held, ids::Ids};
 use crate::core::{command::Argv, id::EntryId, name::Name, time::utc_minute};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -192,12 +192,12 @@ impl<T: Copy> Threshold<T> {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Judgement {
     pub findings: Vec<Finding>,
-    /// Ids of checks that found nothing.
-    pub quiet: Vec<&'static str>,
-    /// Ids of checks that need more time.
-    pub waiting: Vec<&'static str>,
-    /// Ids of checks that cannot be judged: what they need is denied, absent or too costly to read.
-    pub cannot_tell: Vec<&'static str>,
+    /// Checks that found nothing.
+    pub quiet: Ids,
+    /// Checks that need more time.
+    pub waiting: Ids,
+    /// Checks that cannot be judged: what they need is denied, absent or too costly to read.
+    pub cannot_tell: Ids,
 }
 
 impl Judgement {

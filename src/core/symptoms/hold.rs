@@ -42,7 +42,7 @@ impl After {
     pub(super) fn of_group(case: &Case, judgement: &Judgement, finding: &Finding) -> Self {
         match finding.id {
             id if !is_held(id) || is_refuted(case, finding) => Self::Refuted,
-            id if judgement.quiet.contains(&id) => Self::Ended,
+            id if judgement.quiet.contains(id) => Self::Ended,
             _ => Self::Unknown,
         }
     }

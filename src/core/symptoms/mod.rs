@@ -16,6 +16,7 @@ mod group_churn;
 mod hold;
 mod holder_gone;
 mod hot_consumer;
+mod ids;
 mod ids_exhausted;
 mod leftovers;
 mod never_acked;
@@ -53,6 +54,7 @@ use std::collections::BTreeSet;
 
 pub use expires::is_harmless as expires_harmlessly;
 pub use finding::{About, Finding, Judgement, Level, Threshold, Verdict};
+pub use ids::Ids;
 pub use verdicts::{InOrder, OfStream, Verdicts};
 
 /// What a check of a group looks at.
@@ -268,13 +270,13 @@ pub fn markdown() -> String {
 fn judge(case: &Case) -> Judgement {
     let mut judgement = Judgement::default();
     let counted = case.group.facts.pending.value().is_some();
-    for check in CHECKS.iter().filter(|check| case.settings.names(check.about.id)) {
+    for (index, check) in CHECKS.iter().enumerate().filter(|(_, check)| case.settings.names(check.about.id)) {
         match if counted { (check.judge)(case) } else { Verdict::NotEnoughData } {
-            Verdict::Ok => judgement.quiet.push(check.about.id),
+            Verdict::Ok => judgement.quiet.add(index),
             Verdict::NotEnoughData if check.needs.iter().any(|need| case.lacks(*need)) => {
-                judgement.cannot_tell.push(check.about.id);
+                judgement.cannot_tell.add(index);
             }
-            Verdict::NotEnoughData => judgement.waiting.push(check.about.id),
+            Verdict::NotEnoughData => judgement.waiting.add(index),
             Verdict::Found(found) => judgement.findings.extend(found),
         }
     }

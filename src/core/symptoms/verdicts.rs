@@ -7,6 +7,7 @@ use super::{
     standing::{Change, Standings},
 };
 use crate::core::{
+    by_name::ByName,
     event::Event,
     name::Name,
     store::{Reading, Store},
@@ -36,8 +37,7 @@ struct StreamVerdict {
     standings: Standings,
     /// Whether it was judged before.
     was_judged: bool,
-    /// Boxed, as in the store: most streams have few groups.
-    groups: BTreeMap<Name, Box<GroupVerdict>>,
+    groups: ByName<GroupVerdict>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -132,7 +132,7 @@ impl Verdicts {
     /// Checks of groups that cannot be judged.
     pub fn cannot_tell(&self) -> BTreeSet<&'static str> {
         let groups = self.streams.values().flat_map(|stream| stream.groups.values());
-        groups.flat_map(|group| group.judgement.cannot_tell.iter().copied()).collect()
+        groups.flat_map(|group| group.judgement.cannot_tell.iter()).collect()
     }
 
     /// What was found of the servers.
@@ -160,11 +160,11 @@ impl Verdicts {
         let due = || store.streams.values().filter(move |stream| stream.folded > since && !stream.is_away());
         for stream in due() {
             let verdict = self.streams.entry(stream.key.clone()).or_default();
-            verdict.groups.retain(|name, _| stream.groups.contains_key(name));
+            verdict.groups.retain(|name| stream.groups.contains_key(name));
             for group in stream.groups.values().filter(|group| !store.settings.ignores(group.name())) {
-                let last = verdict.groups.entry(group.name().clone()).or_default();
+                let last = verdict.groups.get_or_insert_with(group.name(), GroupVerdict::default);
                 if last.began != group.began {
-                    **last = GroupVerdict { began: group.began, ..GroupVerdict::default() };
+                    *last = GroupVerdict { began: group.began, ..GroupVerdict::default() };
                 }
                 let case = Case::new(store, stream, group, &last.firing, now);
                 let mut judgement = judge(&case);

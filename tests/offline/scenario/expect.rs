@@ -3,7 +3,7 @@
 use super::Episodes;
 use pelwatch::core::{
     name::Name,
-    symptoms::{Finding, Level},
+    symptoms::{Finding, Ids, Level},
     watch::Watch,
 };
 
@@ -34,22 +34,22 @@ pub fn holds(line: &str, watch: &Watch, episodes: &Episodes) -> Result<(), Strin
         _ => {}
     }
     if whom == "server" {
-        return judge(&words, whom, watch.verdicts.server(), &[], episodes);
+        return judge(&words, whom, watch.verdicts.server(), Ids::default(), episodes);
     }
     let (key, group) = whom.split_once('/').map_or((whom, None), |(key, group)| (key, Some(group)));
     let stream = store.streams.get(&Name::from(key)).ok_or("there is no such stream")?;
-    let (found, waiting): (&[Finding], &[&str]) = match group {
-        None => (watch.verdicts.stream(&stream.key), &[]),
+    let (found, waiting): (&[Finding], Ids) = match group {
+        None => (watch.verdicts.stream(&stream.key), Ids::default()),
         Some(name) => {
             let group = stream.groups.get(&Name::from(name)).ok_or("there is no such group")?;
             let judgement = watch.verdicts.group(&stream.key, group.name());
-            (&judgement.findings, &judgement.waiting)
+            (&judgement.findings, judgement.waiting)
         }
     };
     judge(&words, whom, found, waiting, episodes)
 }
 
-fn judge(words: &[&str], whom: &str, found: &[Finding], waiting: &[&str], episodes: &Episodes) -> Result<(), String> {
+fn judge(words: &[&str], whom: &str, found: &[Finding], waiting: Ids, episodes: &Episodes) -> Result<(), String> {
     let all = found;
     let found: Vec<&Finding> = all.iter().filter(|one| one.holds_now()).collect();
     let is = |one: &Finding, id: &str, level: &str| one.id == id && one.level.word() == level;
@@ -58,7 +58,7 @@ fn judge(words: &[&str], whom: &str, found: &[Finding], waiting: &[&str], episod
         ["calm"] => found.iter().all(|one| one.level == Level::Info),
         ["not", id] => found.iter().all(|one| one.id != id),
         ["held", id] => all.iter().any(|one| one.id == id && !one.holds_now()),
-        ["waiting", id] => waiting.contains(&id),
+        ["waiting", id] => waiting.contains(id),
         ["episodes", id, count] => episodes.of(whom, id).to_string() == count,
         [id, level] => found.iter().any(|one| is(one, id, level)),
         [id, level, consumer] => {
@@ -70,5 +70,5 @@ fn judge(words: &[&str], whom: &str, found: &[Finding], waiting: &[&str], episod
         return Ok(());
     }
     let fired: Vec<String> = found.iter().map(|one| format!("{} {}: {}", one.id, one.level.word(), one.text)).collect();
-    Err(format!("found {fired:#?}, waiting {waiting:?}, began {:?}", episodes.count))
+    Err(format!("found {fired:#?}, waiting {}, began {:?}", waiting.text(), episodes.count))
 }
