@@ -136,9 +136,10 @@ impl GroupState {
     }
 
     /// Whether what the checks of one sample look at was asked for once in this run, or there is nothing to ask for: before that, nothing
-    /// found means nothing.
+    /// found means nothing. Where nothing is pending and nobody can read, or nothing waits, no list of consumers can show trouble.
     pub fn has_been_read(&self) -> bool {
-        self.looked.is_some() || (self.facts.consumers == Known::Is(0) && self.facts.pending == Known::Is(0))
+        let nothing_to_ask = self.facts.consumers == Known::Is(0) || self.lag.exact() == Some(0);
+        self.looked.is_some() || self.facts.pending == Known::Is(0) && nothing_to_ask
     }
 
     pub fn name(&self) -> &Name {
