@@ -16,7 +16,8 @@ fn split(line: &str) -> (&str, Vec<&str>) {
 /// The id that must have fired for the line to hold.
 pub fn fires(line: &str) -> Option<String> {
     match split(line).1[..] {
-        ["not" | "waiting" | "held" | "event" | "none" | "calm" | "no", ..] | ["episodes", _, "0"] => None,
+        ["not" | "waiting" | "held" | "event" | "none" | "calm" | "no" | "leads", ..]
+        | [_, "also" | "says" | "omits", ..] | ["episodes", _, "0"] => None,
         ["episodes", id, _] | [id, _] | [id, _, _] => Some(id.to_owned()),
         _ => None,
     }
@@ -49,6 +50,11 @@ pub fn holds(line: &str, watch: &Watch, episodes: &Episodes) -> Result<(), Strin
     judge(&words, whom, found, waiting, episodes)
 }
 
+/// Everything that a finding tells in words.
+fn said(finding: &Finding) -> String {
+    format!("{}; {}; {}", finding.text, finding.cause, finding.remedy)
+}
+
 fn judge(words: &[&str], whom: &str, found: &[Finding], waiting: Ids, episodes: &Episodes) -> Result<(), String> {
     let all = found;
     let found: Vec<&Finding> = all.iter().filter(|one| one.holds_now()).collect();
@@ -59,6 +65,10 @@ fn judge(words: &[&str], whom: &str, found: &[Finding], waiting: Ids, episodes: 
         ["not", id] => found.iter().all(|one| one.id != id),
         ["held", id] => all.iter().any(|one| one.id == id && !one.holds_now()),
         ["waiting", id] => waiting.contains(id),
+        ["leads", id] => found.first().is_some_and(|one| one.id == id),
+        [id, "also", other] => found.iter().any(|one| one.id == id && one.also.contains(&other)),
+        [id, "says", ref rest @ ..] => found.iter().any(|one| one.id == id && said(one).contains(&rest.join(" "))),
+        [id, "omits", ref rest @ ..] => found.iter().all(|one| one.id != id || !said(one).contains(&rest.join(" "))),
         ["episodes", id, count] => episodes.of(whom, id).to_string() == count,
         [id, level] => found.iter().any(|one| is(one, id, level)),
         [id, level, consumer] => {

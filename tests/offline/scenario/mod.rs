@@ -40,7 +40,8 @@
 //! becomes 1 to N. `given = { to = "c2", ids = "1..5" }`: before the phase pelwatch itself gave these entries to that consumer.
 //!
 //! **Expectations**: `ID LEVEL [CONSUMER]`, `not ID`, `waiting ID` (it cannot tell yet), `none` (nothing fired), `calm` (nothing fired
-//! except information), `held ID` (it ended less than a minute ago), `episodes ID N` (it began to fire N times since the start), `event ID`, `no events`. They are about the group `g`
+//! except information), `held ID` (it ended less than a minute ago), `leads ID` (it is the first that fired), `ID also OTHER` (OTHER stands under it), `ID says
+//! WORDS` and `ID omits WORDS` (of its sentence, cause and remedy), `episodes ID N` (it began to fire N times since the start), `event ID`, `no events`. They are about the group `g`
 //! of the stream `k`. A prefix with a colon names another group, as in `orders/billing: none`, a whole stream, as in
 //! `orders: trimmed info`, or the server, as in `server: none`.
 
