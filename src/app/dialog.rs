@@ -63,6 +63,10 @@ pub struct Dialog {
     pub may_move: bool,
     /// The confirmation, as typed.
     pub typed: String,
+    /// What Enter was answered, where it could not lead on.
+    pub answer: Option<String>,
+    /// Leaving was asked for while the action is under way: the next time it is done.
+    pub leaving: bool,
     /// The plan for what is asked now; `None` while it is made.
     pub plan: Option<Result<Box<Plan>, String>>,
     /// What is wrong with the fields.
@@ -86,6 +90,23 @@ impl Dialog {
         let plain =
             group.hex().is_none() && shown.len() <= LONGEST_TYPED && !shown.trim().is_empty() && shown.is_ascii();
         if plain { shown } else { format!("yes {}", group.bytes().len()) }
+    }
+
+    /// Why nothing is done on Enter, and what to do about it.
+    fn why_not(&self) -> String {
+        let phrase = self.phrase();
+        match (&self.plan, &self.wrong) {
+            (_, Some(why)) => format!("{why}: change the field"),
+            (None, None) => "the preview is not there yet: wait for it, and read it first".to_owned(),
+            (Some(Err(why)), None) => why.clone(),
+            (Some(Ok(_)), None) if self.typed.is_empty() => {
+                format!("nothing is typed so far: type {phrase}, then Enter")
+            }
+            (Some(Ok(_)), None) => {
+                let typed = crate::core::name::visible(self.typed.as_bytes());
+                format!("\"{typed}\" is not {phrase}: Ctrl-U clears it")
+            }
+        }
     }
 
     /// The parts that take keys, in order.
@@ -201,6 +222,8 @@ fn open(app: &mut App, asked: Ask, now: Now, effects: &mut Vec<Effect>) {
         moving: false,
         may_move: false,
         typed: String::new(),
+        answer: None,
+        leaving: false,
         plan: None,
         wrong: None,
         stage: Stage::Asking,
@@ -227,9 +250,7 @@ pub fn press(app: &mut App, key: Key, now: Now, effects: &mut Vec<Effect>) {
     let keep = match dialog.stage {
         Stage::Asking => asking(app, &mut dialog, key, effects),
         Stage::Running(..) => {
-            if key == Key::Esc {
-                effects.push(Effect::StopAction);
-            }
+            running(app, &mut dialog, key, now, effects);
             true
         }
         Stage::Ended(..) => ended(app, &mut dialog, key, now, effects),
@@ -239,9 +260,24 @@ pub fn press(app: &mut App, key: Key, now: Now, effects: &mut Vec<Effect>) {
     }
 }
 
+/// Esc stops the action between two batches. Who wants to quit is asked once.
+fn running(app: &mut App, dialog: &mut Dialog, key: Key, now: Now, effects: &mut Vec<Effect>) {
+    match key {
+        Key::Esc => effects.push(Effect::StopAction),
+        Key::Char('q') | Key::Ctrl('c') if dialog.leaving => effects.push(Effect::Quit { printing: false }),
+        Key::Char('q') | Key::Ctrl('c') => {
+            dialog.leaving = true;
+            let text = format!("an action is under way: {key} once more stops it after its batch and quits");
+            app.notify(text, now, OUTCOME_MS);
+        }
+        _ => {}
+    }
+}
+
 fn asking(app: &mut App, dialog: &mut Dialog, key: Key, effects: &mut Vec<Effect>) -> bool {
     let parts = dialog.parts();
     let at = parts.iter().position(|part| *part == dialog.part).unwrap_or(0);
+    dialog.answer = None;
     let step = |by: isize| parts[(at as isize + by).rem_euclid(parts.len() as isize) as usize];
     match (key, dialog.part) {
         (Key::Esc | Key::Ctrl('c'), _) | (Key::Enter, Part::Cancel) => return false,
@@ -256,7 +292,6 @@ fn asking(app: &mut App, dialog: &mut Dialog, key: Key, effects: &mut Vec<Effect
         }
         (Key::Char(' ') | Key::Enter, Part::Moving) => {
             dialog.moving = !dialog.moving;
-            dialog.typed.clear();
             if let Some(Ok(plan)) = &mut dialog.plan
                 && let Plan::Seek(plan) = plan.as_mut()
             {
@@ -267,12 +302,16 @@ fn asking(app: &mut App, dialog: &mut Dialog, key: Key, effects: &mut Vec<Effect
             if let Some(plan) = dialog.ready().filter(|_| app.session.may_act).cloned() {
                 dialog.stage = Stage::Running(0, 0);
                 effects.push(Effect::Execute { dialog: dialog.id, plan: Box::new(plan) });
+            } else {
+                dialog.answer = Some(dialog.why_not());
             }
         }
         // typed in full it leads on to the button; it never is the button
         (Key::Enter, Part::Confirm) => {
             if dialog.ready().is_some() {
                 dialog.part = Part::Do;
+            } else {
+                dialog.answer = Some(dialog.why_not());
             }
         }
         (Key::Tab | Key::Down | Key::Enter, _) => leave(dialog, step(1), effects),

@@ -29,12 +29,19 @@ pub enum Action {
     NextPane,
     /// To the pane before.
     PreviousPane,
+    /// To this pane.
+    Show(Pane),
+    /// The pane in focus alone, or all panes.
+    Alone,
     /// The strip's next zoom.
     Zoom,
     /// Type a filter.
     Filter,
     /// The next order.
     Sort,
+    /// Sort by the column to the left of the sorted one, or to the right.
+    SortLeft,
+    SortRight,
     /// Turn the order round.
     Reverse,
     /// To the next group.
@@ -45,6 +52,8 @@ pub enum Action {
     Prepare(Prepared),
     /// Mark an entry, or take the mark away.
     Mark,
+    /// Mark all pending entries of the consumer, or of the strip.
+    MarkAll,
     /// Say that a finding is known, for a while.
     MarkKnown,
     /// Stand still, or go on.
@@ -63,12 +72,16 @@ pub enum Action {
     Events,
     /// The keys.
     Help,
+    /// Everything that can be done here, found by typing.
+    Commands,
     /// Redraw.
     Redraw,
     /// To the shell and back.
     Suspend,
     /// Quit and leave a text snapshot on the terminal.
     QuitPrinting,
+    /// One step back, or quit where there is none.
+    Leave,
     /// Quit.
     Quit,
 }
@@ -173,6 +186,9 @@ pub const BINDINGS: &[Binding] = &[
     row(Action::Last, &[Char('G'), End], Scope::Everywhere, "", "to the last row"),
     row(Action::PageDown, &[PageDown, Ctrl('d')], Scope::Everywhere, "", "half a screen down"),
     row(Action::PageUp, &[PageUp, Ctrl('u')], Scope::Everywhere, "", "half a screen up"),
+    row(Action::Show(Pane::Strip), &[Char('1')], Scope::Group, "", "to the strip"),
+    row(Action::Show(Pane::Consumers), &[Char('2')], Scope::Group, "", "to the consumers"),
+    row(Action::Show(Pane::Symptoms), &[Char('3')], Scope::Group, "", "to the symptoms"),
     row(Action::NextPane, &[Tab], Scope::Group, "pane", "to the next pane"),
     row(Action::PreviousPane, &[BackTab], Scope::Group, "", "to the previous pane"),
     row(
@@ -193,6 +209,8 @@ pub const BINDINGS: &[Binding] = &[
         "show only rows whose names contain a text; ! in front inverts the filter",
     ),
     row(Action::Sort, &[Char('s')], Scope::Overview, "sort", "next order: level, name, lag, pending, oldest"),
+    row(Action::SortLeft, &[Char('<')], Scope::Overview, "", "sort by the column to the left of the sorted one"),
+    row(Action::SortRight, &[Char('>')], Scope::Overview, "", "sort by the column to the right of it"),
     row(Action::Reverse, &[Char('S')], Scope::Overview, "", "reverse the order"),
     row(
         Action::Prepare(Prepared::Claim),
@@ -211,6 +229,14 @@ pub const BINDINGS: &[Binding] = &[
     )
     .unless(&[box_open, no_group_picked]),
     row(Action::Mark, &[Char('v')], Scope::Group, "", "mark the entry, or remove its mark").unless(&[no_entries_here]),
+    row(
+        Action::MarkAll,
+        &[Char('V')],
+        Scope::Group,
+        "",
+        "mark all entries of the consumer, or all pending ones of the strip, as far as they were read; or remove their marks",
+    )
+    .unless(&[no_entries_here]),
     row(
         Action::Prepare(Prepared::HandOver),
         &[Char('C')],
@@ -252,6 +278,7 @@ pub const BINDINGS: &[Binding] = &[
     )
     .unless(&[no_finding_picked]),
     row(Action::Pause, &[Char(' ')], Scope::Everywhere, "pause", "freeze the screen; polling continues"),
+    row(Action::Alone, &[Char('f')], Scope::Group, "full", "the pane in focus alone, and back to all panes"),
     row(Action::Poll, &[Char('r'), F(5)], Scope::Everywhere, "", "poll now"),
     row(Action::Faster, &[Char('+'), Char('=')], Scope::Everywhere, "", "poll more often"),
     row(Action::Slower, &[Char('-')], Scope::Everywhere, "", "poll less often"),
@@ -278,10 +305,18 @@ pub const BINDINGS: &[Binding] = &[
     )
     .unless(&[no_events]),
     row(Action::Help, &[Char('?'), F(1)], Scope::Everywhere, "help", "the keys that work here"),
+    row(
+        Action::Commands,
+        &[Char(':')],
+        Scope::Everywhere,
+        "all keys",
+        "a list of everything that can be done here; type to find it, Enter does it",
+    ),
     row(Action::Redraw, &[Ctrl('l')], Scope::Everywhere, "", "redraw the screen"),
     row(Action::Suspend, &[Ctrl('z')], Scope::Everywhere, "", "to the shell; fg returns"),
     row(Action::QuitPrinting, &[Char('Q')], Scope::Everywhere, "", "quit and leave a text snapshot on the terminal"),
-    row(Action::Quit, &[Char('q'), Ctrl('c')], Scope::Everywhere, "quit", "quit"),
+    row(Action::Leave, &[Char('q')], Scope::Everywhere, "quit", "one step back; in the overview: quit"),
+    row(Action::Quit, &[Ctrl('c')], Scope::Everywhere, "", "quit, from anywhere"),
 ];
 
 /// Whether a binding holds where the user is.

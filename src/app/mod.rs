@@ -2,6 +2,7 @@
 
 mod answering;
 pub mod cells;
+pub mod commands;
 pub mod dialog;
 pub mod effect;
 pub mod group_screen;

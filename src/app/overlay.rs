@@ -1,6 +1,6 @@
 //! What lies over the screen and takes all keys: one thing at a time.
 
-use super::{App, dialog::Dialog, keymap::Action};
+use super::{App, commands::Commands, dialog::Dialog, keymap::Action};
 use crate::core::{command::Argv, id::EntryId, name::Name, sample::EntryPayload};
 
 /// What lies over the screen.
@@ -8,6 +8,8 @@ use crate::core::{command::Argv, id::EntryId, name::Name, sample::EntryPayload};
 pub enum Overlay {
     /// The keys of this place.
     Help,
+    /// Everything that can be done in this place, found by typing.
+    Commands(Commands),
     /// What happened so far.
     Events,
     /// One entry.
@@ -36,13 +38,16 @@ pub fn toggle(app: &mut App, overlay: Overlay) {
     }
 }
 
-/// A key while something lies over the screen.
-pub fn act(app: &mut App, action: Action) {
+/// A key while something lies over the screen; false if it means nothing there.
+pub fn act(app: &mut App, action: Action) -> bool {
     if action == Action::Back {
         app.overlay = None;
     } else if let Some(step) = action.step(app.size) {
         app.scroll = app.scroll.saturating_add_signed(step).min(MOST_SCROLL);
+    } else {
+        return false;
     }
+    true
 }
 
 /// An entry that was asked for; nothing if its box was closed meanwhile.

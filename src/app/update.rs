@@ -2,6 +2,7 @@
 
 use super::{
     App, LinkState, NOTICE_MS, Overlay, Place,
+    commands::{self, Commands},
     dialog::{self, Stage},
     effect::{Effect, Polling},
     group_screen,
@@ -35,6 +36,8 @@ pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
         Msg::Paste(text) => {
             if let Some(Overlay::Dialog(dialog)) = &mut app.overlay {
                 dialog::paste(dialog, &text);
+            } else if let Some(Overlay::Commands(commands)) = &mut app.overlay {
+                commands.paste(&text);
             } else if app.overview.typing {
                 app.overview.filter.extend(text.chars().filter(|c| !c.is_control()).take(100));
             }
@@ -121,7 +124,29 @@ fn press(app: &mut App, key: Key, now: Now, effects: &mut Vec<Effect>) {
     if app.overview.typing && overview::type_filter(app, key) {
         return;
     }
-    let Some(action) = keymap::action(app, key) else { return };
+    if let Some(Overlay::Commands(commands)) = &mut app.overlay {
+        match commands.press(key) {
+            commands::Pressed::Taken => return,
+            commands::Pressed::Chosen(action) => {
+                app.overlay = None;
+                return press_action(app, action, now, effects);
+            }
+            commands::Pressed::Other => {}
+        }
+    }
+    let Some(action) = keymap::action(app, key) else {
+        let text = match (&app.overlay, key) {
+            // part of a key that a terminal sends slowly, or a stray one: nothing to say
+            (_, Key::Esc) => return,
+            (Some(_), _) => format!("{key} does nothing in this box: Esc closes it"),
+            (None, _) => format!("{key} does nothing here: ? shows the keys, : everything that can be done"),
+        };
+        return app.notify(text, now, NOTICE_MS);
+    };
+    press_action(app, action, now, effects);
+}
+
+fn press_action(app: &mut App, action: Action, now: Now, effects: &mut Vec<Effect>) {
     if let Some(reason) = keymap::disabled_reason(app, action) {
         return app.notify(reason, now, NOTICE_MS);
     }
@@ -146,11 +171,20 @@ fn act(app: &mut App, action: Action, now: Now, effects: &mut Vec<Effect>) {
         Action::CopyCommand => copy(app, picked_command(app), now, effects),
         Action::Events => overlay::toggle(app, Overlay::Events),
         Action::Help => overlay::toggle(app, Overlay::Help),
+        Action::Commands => app.show(Overlay::Commands(Commands::here(app))),
+        // from the box, from the group screen; from the overview there is no way back
+        Action::Leave if app.overlay.is_some() || app.place != Place::Overview => {
+            act(app, Action::Back, now, effects);
+        }
         Action::Redraw => effects.push(Effect::Redraw),
         Action::Suspend => effects.push(Effect::Suspend),
         Action::QuitPrinting => effects.push(Effect::Quit { printing: true }),
-        Action::Quit => effects.push(Effect::Quit { printing: false }),
-        _ if app.overlay.is_some() => overlay::act(app, action),
+        Action::Leave | Action::Quit => effects.push(Effect::Quit { printing: false }),
+        _ if app.overlay.is_some() => {
+            if !overlay::act(app, action) {
+                app.notify("that does nothing in this box: Esc closes it", now, NOTICE_MS);
+            }
+        }
         _ => match app.place {
             Place::Overview => {
                 if let Some(group) = overview::act(app, action, now) {

@@ -137,6 +137,13 @@ pub fn between(
     seen.saturating_add(i64::from(came_and_went))
 }
 
+/// The last entry ever added, if the stream is empty and the group has not read it. A group that stands at the beginning may be newer
+/// than the entries.
+pub fn unread_end(stream: &StreamFacts, group: &GroupFacts) -> Option<EntryId> {
+    let ahead = stream.first.is_none() && group.cursor > EntryId::MIN && group.cursor < stream.last_generated;
+    ahead.then_some(stream.last_generated)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -259,6 +266,16 @@ mod tests {
         // the last one that was seen is counted once
         let emptied = StreamFacts { last: None, ..stream(None) };
         assert_eq!(lost(&emptied, 3), 7);
+    }
+
+    #[test]
+    fn the_last_entry_of_an_emptied_stream_is_unread_only_behind_a_cursor_that_moved() {
+        let end = |first, cursor| unread_end(&stream(first, Known::Unsupported), &group(cursor, Known::Unsupported));
+        let found = [(None, 5), (None, 19), (None, 20), (None, 21), (None, 0), (Some(8), 5)];
+        assert_eq!(
+            found.map(|(first, cursor)| end(first, cursor)),
+            [Some(id(20)), Some(id(20)), None, None, None, None]
+        );
     }
 
     #[test]

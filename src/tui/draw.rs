@@ -42,7 +42,7 @@ fn too_small(frame: &mut Frame, area: Rect) {
     let lines = [
         format!("pelwatch needs {}x{} cells,", LEAST.0, LEAST.1),
         format!("here are {}x{}.", area.width, area.height),
-        "q quits".to_owned(),
+        "Ctrl-C quits".to_owned(),
     ];
     for (row, line) in lines.into_iter().enumerate().take(usize::from(area.height)) {
         frame.render_widget(Line::raw(line), Rect { y: area.y + cells(row), height: 1, ..area });

@@ -68,7 +68,16 @@ pub fn draw_table(frame: &mut Frame, area: Rect, table: &Table, theme: &Theme) {
     let widths = fit(table, usize::from(area.width) - 2);
     let head: String = widths
         .iter()
-        .map(|(index, width)| pad(table.columns[*index].title, *width, table.columns[*index].right) + " ")
+        .map(|(index, width)| {
+            let column = &table.columns[*index];
+            let sign = if table.is_reversed { "▴" } else { "▾" };
+            let title = match table.sorted == Some(*index) {
+                false => column.title.to_owned(),
+                true if column.right => format!("{sign}{}", column.title),
+                true => format!("{}{sign}", column.title),
+            };
+            pad(&title, *width, column.right) + " "
+        })
         .collect();
     let line =
         |y: u16, line: &Line, frame: &mut Frame| theme.draw(frame.buffer_mut(), Rect { y, height: 1, ..area }, line);

@@ -13,6 +13,8 @@ mod architecture;
 mod docs;
 /// The bodies of the fuzz targets on fixed inputs.
 mod fuzzing;
+/// Keys that people bring from other programs.
+mod keys;
 /// Findings that the user marked as known.
 mod known;
 /// Cargo.toml keeps its promises.

@@ -143,7 +143,13 @@ fn esc_and_odd_keys_never_quit() {
         for key in all_keys() {
             let typing = scene.app.overview.typing && !matches!(key, Key::Ctrl(_));
             let quits = scene.clone().press(key).iter().any(|effect| matches!(effect, Effect::Quit { .. }));
-            let expected = !typing && matches!(key, Key::Char('q' | 'Q') | Key::Ctrl('c'));
+            let at_home = scene.app.place == Place::Overview && scene.app.overlay.is_none();
+            let expected = match key {
+                Key::Char('q') => !typing && at_home,
+                Key::Char('Q') => !typing,
+                Key::Ctrl('c') => true,
+                _ => false,
+            };
             assert_eq!(quits, expected, "{key} in {place}");
         }
         let mut scene = scene;
@@ -174,6 +180,9 @@ fn place_for(binding: &keymap::Binding) -> Scene {
         }
         Action::Mark => {
             scene.keys("<BackTab>");
+        }
+        Action::Show(pane) => {
+            scene.keys(if pane == Pane::Strip { "3" } else { "1" });
         }
         Action::Prepare(Prepared::HandOver | Prepared::Acknowledge) => {
             scene.keys("<BackTab>v");
@@ -209,10 +218,15 @@ fn did(action: Action, before: &App, after: &App, effects: &[Effect]) -> bool {
         Action::Zoom => after.group_screen.zoom == Zoom::Cells,
         Action::NextGroup | Action::PreviousGroup => after.place != before.place && after.place != Place::Overview,
         Action::Filter => after.overview.typing,
-        Action::Sort => after.overview.order == Order::Name,
+        Action::Sort | Action::SortRight => after.overview.order == Order::Name,
         Action::Reverse => after.overview.reversed,
         Action::Prepare(_) => after.dialog().is_some() && matches!(effects, [Effect::MakePlan { .. }]),
         Action::Mark => after.group_screen.marks.len() == 1,
+        Action::MarkAll => !after.group_screen.marks.is_empty(),
+        Action::Show(pane) => after.group_screen.pane == pane && before.group_screen.pane != pane,
+        Action::Alone => after.group_screen.alone,
+        Action::SortLeft => after.overview.order == Order::Oldest,
+        Action::Commands => matches!(after.overlay, Some(Overlay::Commands(_))),
         Action::MarkKnown => after.watch.verdicts.known() == 1 && before.watch.verdicts.known() == 0,
         Action::Pause => after.frozen.is_some(),
         Action::Poll => effects == [Effect::PollNow],
@@ -225,7 +239,7 @@ fn did(action: Action, before: &App, after: &App, effects: &[Effect]) -> bool {
         Action::Redraw => effects == [Effect::Redraw],
         Action::Suspend => effects == [Effect::Suspend],
         Action::QuitPrinting => effects == [Effect::Quit { printing: true }],
-        Action::Quit => effects == [Effect::Quit { printing: false }],
+        Action::Leave | Action::Quit => effects == [Effect::Quit { printing: false }],
     }
 }
 

@@ -3,13 +3,13 @@
 mod tree;
 
 use super::{App, Place, RowId, effect::Effect, keymap::Action, moved, overlay::Overlay, overview};
-use crate::core::{command::Argv, id::EntryId, name::Name, time::Now, watch::JudgedGroup};
+use crate::core::{command::Argv, id::EntryId, name::Name, time::Now, watch::JudgedGroup, words::entries};
 use std::collections::BTreeSet;
 
 pub use tree::{Branch, TreeRow, aged, branches};
 
 /// A part of the group screen that takes keys.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Pane {
     /// The entries around the cursor.
     Strip,
@@ -58,6 +58,8 @@ impl Zoom {
 pub struct GroupScreen {
     /// The pane that takes keys.
     pub pane: Pane,
+    /// Only that pane is shown.
+    pub alone: bool,
     /// Zoom of the strip.
     pub zoom: Zoom,
     /// Entry picked on the strip; the cursor's own when none.
@@ -80,14 +82,18 @@ pub fn act(app: &mut App, action: Action, now: Now, effects: &mut Vec<Effect>) {
     match action {
         Action::Open => open(app, effects),
         Action::Back if screen.pane == Pane::Strip && screen.entry.is_some() => screen.entry = None,
+        Action::Back if screen.alone => screen.alone = false,
         Action::Back => app.place = Place::Overview,
         Action::Right | Action::Left => sideways(app, action == Action::Right),
         Action::NextPane => screen.pane = screen.pane.after(1),
         Action::PreviousPane => screen.pane = screen.pane.after(-1),
+        Action::Show(pane) => screen.pane = pane,
+        Action::Alone => screen.alone = !screen.alone,
         Action::Zoom => screen.zoom = screen.zoom.next(),
         Action::NextGroup => next_group(app, 1),
         Action::PreviousGroup => next_group(app, -1),
         Action::Mark => mark(app, now),
+        Action::MarkAll => mark_all(app, now),
         _ => {
             if let Some(step) = action.step(app.size) {
                 walk(app, step);
@@ -102,8 +108,8 @@ pub fn enter(app: &mut App, row: RowId) {
     app.place = Place::Group { key: row.key.clone(), group };
     app.overview.selected = Some(row);
     app.overview.chosen = true;
-    let GroupScreen { pane, zoom, .. } = app.group_screen;
-    app.group_screen = GroupScreen { pane, zoom, unfold: true, ..GroupScreen::default() };
+    let GroupScreen { pane, alone, zoom, .. } = app.group_screen;
+    app.group_screen = GroupScreen { pane, alone, zoom, unfold: true, ..GroupScreen::default() };
     unfold(app);
 }
 
@@ -222,6 +228,35 @@ fn mark(app: &mut App, now: Now) {
     let text = format!("{} marked: C hands them over, A acknowledges them", marks.len());
     app.notify(text, now, super::NOTICE_MS);
     walk(app, 1);
+}
+
+fn mark_all(app: &mut App, now: Now) {
+    let Some(JudgedGroup { stream, group, .. }) = app.group() else { return };
+    let owner = match &app.group_screen.tree_row {
+        Some(TreeRow::Consumer(name)) => Some(name.clone()),
+        Some(TreeRow::Entry(id)) => group.pel.row(*id).map(|row| row.owner.clone()),
+        None => None,
+    };
+    let ids: BTreeSet<EntryId> = match (app.group_screen.pane, owner) {
+        (Pane::Strip, _) => {
+            group.cells(stream).iter().map(|cell| cell.id).filter(|id| group.pel.row(*id).is_some()).collect()
+        }
+        (_, Some(owner)) => group.pel.of(owner.as_ref()).map(|row| row.id).collect(),
+        (_, None) => BTreeSet::new(),
+    };
+    if ids.is_empty() {
+        return app.notify("no pending entry is known here", now, super::NOTICE_MS);
+    }
+    let held = group.consumers().iter().map(|consumer| consumer.pending).sum::<i64>();
+    let marks = &mut app.group_screen.marks;
+    if ids.is_subset(marks) {
+        marks.retain(|id| !ids.contains(id));
+    } else {
+        marks.extend(ids);
+    }
+    let count = marks.len() as i64;
+    let text = format!("{} of {held} pending marked: C hands them over, A acknowledges them", entries(count));
+    app.notify(text, now, super::NOTICE_MS);
 }
 
 fn next_group(app: &mut App, step: isize) {

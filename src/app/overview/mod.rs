@@ -34,15 +34,11 @@ pub enum Order {
 }
 
 impl Order {
-    /// The next of the five.
-    pub fn next(self) -> Self {
-        match self {
-            Self::Level => Self::Name,
-            Self::Name => Self::Lag,
-            Self::Lag => Self::Pending,
-            Self::Pending => Self::Oldest,
-            Self::Oldest => Self::Level,
-        }
+    /// Of the columns from left to right the one `step` further on.
+    pub fn column(self, step: isize) -> Self {
+        const COLUMNS: [Order; 5] = [Order::Level, Order::Name, Order::Lag, Order::Pending, Order::Oldest];
+        let at = COLUMNS.iter().position(|one| *one == self).unwrap_or(0) as isize;
+        COLUMNS[(at + step).rem_euclid(COLUMNS.len() as isize) as usize]
     }
 
     /// Its word.
@@ -90,10 +86,8 @@ pub fn act(app: &mut App, action: Action, now: Now) -> Option<RowId> {
         Action::Open => return open(app, now),
         Action::Back => app.overview.filter.clear(),
         Action::Filter => app.overview.typing = true,
-        Action::Sort => {
-            app.overview.order = app.overview.order.next();
-            app.notify(format!("sorted by {}", app.overview.order.word()), now, super::NOTICE_MS);
-        }
+        Action::Sort | Action::SortRight => sort(app, 1, now),
+        Action::SortLeft => sort(app, -1, now),
         Action::Reverse => app.overview.reversed = !app.overview.reversed,
         _ => {
             if let Some(step) = action.step(app.size) {
@@ -102,6 +96,11 @@ pub fn act(app: &mut App, action: Action, now: Now) -> Option<RowId> {
         }
     }
     None
+}
+
+fn sort(app: &mut App, step: isize, now: Now) {
+    app.overview.order = app.overview.order.column(step);
+    app.notify(format!("sorted by {}", app.overview.order.word()), now, super::NOTICE_MS);
 }
 
 /// Keys while the filter is typed; false for those that mean something else.

@@ -72,6 +72,7 @@ pub fn view(app: &App, stream: &StreamState, group: &GroupState, now: Now) -> (T
         rows: table_rows,
         selected: (total > 0 && app.group_screen.pane == Pane::Consumers).then_some(index),
         hidden,
+        ..Table::default()
     };
     let holders = group.holders().map_or("?".to_owned(), |holders| holders.to_string());
     let mut number = vec![

@@ -158,7 +158,15 @@ fn confirmation(app: &App, dialog: &Dialog) -> Vec<Line> {
         return lines;
     }
     let typed = crate::core::name::visible(dialog.typed.as_bytes());
-    lines.push(field(dialog, Part::Confirm, "type", &typed, &format!("{} to confirm", dialog.phrase())));
+    let label = format!("Type {} to confirm: ", dialog.phrase());
+    let mut confirm = field(dialog, Part::Confirm, &label, &typed, "");
+    if let Some(label) = confirm.get_mut(1) {
+        label.tone = Tone::Plain;
+    }
+    lines.push(confirm);
+    if let Some(answer) = &dialog.answer {
+        lines.push(vec![span(format!("  {answer}"), Tone::Warn)]);
+    }
     let mut buttons = button(dialog, Part::Cancel, "Cancel", true);
     buttons.extend(button(dialog, Part::Do, "Do it", dialog.ready().is_some()));
     lines.push(buttons);

@@ -34,6 +34,8 @@ pub fn view(app: &App) -> Bar {
             Action::Open => app.overlay.is_some(),
             Action::Back => app.overlay.is_none() && app.place == Place::Overview && app.overview.filter.is_empty(),
             Action::Events => app.watch.store.events.is_empty(),
+            // Esc is named for the same
+            Action::Leave => app.overlay.is_some() || app.place != Place::Overview,
             _ => false,
         };
         if idle {
@@ -41,10 +43,11 @@ pub fn view(app: &App) -> Bar {
         }
         let word = match binding.action {
             Action::Pause if app.frozen.is_some() => "go on",
+            Action::Alone if app.group_screen.alone => "all panes",
             _ => binding.word,
         };
         // drop help, quit and the end of a pause last
-        let stays = matches!(binding.action, Action::Help | Action::Quit)
+        let stays = matches!(binding.action, Action::Help | Action::Leave)
             || (binding.action == Action::Pause && app.frozen.is_some());
         // events exist only after something was lost or moved, so this key comes before all others
         let rank = match binding.action {

@@ -21,6 +21,8 @@ pub struct GroupView {
     pub numbers: Line,
     pub strip: Vec<Line>,
     pub zoom: Zoom,
+    /// Only the pane in focus is shown.
+    pub alone: bool,
     /// Consumers and the entries that they hold.
     pub consumers: Table,
     /// The most important number about the consumers.
@@ -69,10 +71,11 @@ pub fn view(app: &App, key: &Name, name: &Name, now: Now) -> GroupView {
         old,
         strip: strip::lines(app, stream, group, now).into_iter().chain(census::line(group, now)).collect(),
         zoom: app.group_screen.zoom,
+        alone: app.group_screen.alone,
         consumers_number: consumers.1,
         consumers_empty: consumers.2,
         consumers: consumers.0,
-        symptoms: symptoms::view(&seen, picked, !app.is_unanswered(now)),
+        symptoms: symptoms::view(&seen, picked, !app.is_unanswered(now), real_now),
         lag: chart::series(history, now.mono, usual_ms, |point| point.lag),
         pending: chart::series(history, now.mono, usual_ms, |point| point.pending),
         span_s: (history.span_ms(chart::SPAN_MS) as f64 / 1000.0).max(60.0),
@@ -103,6 +106,7 @@ fn absent(app: &App, key: &Name, name: &Name, title: Line) -> GroupView {
         numbers: Vec::new(),
         strip: Vec::new(),
         zoom: app.group_screen.zoom,
+        alone: false,
         consumers: Table::default(),
         consumers_number: Vec::new(),
         consumers_empty: String::new(),

@@ -93,6 +93,10 @@ pub struct TableRow {
 pub struct Table {
     pub columns: Vec<Column>,
     pub rows: Vec<TableRow>,
+    /// Index of the column that the rows are sorted by, where they can be sorted.
+    pub sorted: Option<usize>,
+    /// The order is turned round.
+    pub is_reversed: bool,
     /// Index of the picked row.
     pub selected: Option<usize>,
     /// The number of rows that are not in `rows`, before and after them.

@@ -1,8 +1,13 @@
 //! The boxes over the screen: help, events, an entry, a finding.
 
-use super::{Line, OverlayView, Tone, bold, boxed::boxed, consumers::deliveries, heat, span, words::level_tone};
+use super::{Line, OverlayView, Span, Tone, bold, boxed::boxed, consumers::deliveries, heat, span, words::level_tone};
 use crate::{
-    app::{App, Overlay, group_screen::aged, keymap::BINDINGS},
+    app::{
+        App, Overlay,
+        commands::Commands,
+        group_screen::aged,
+        keymap::{BINDINGS, disabled_reason},
+    },
     core::{
         id::EntryId,
         name::{Name, visible},
@@ -18,6 +23,7 @@ const VALUE_BYTES: usize = 16 * 1024;
 pub fn view(app: &App, now: Now) -> Option<OverlayView> {
     let (title, lines) = match app.overlay.as_ref()? {
         Overlay::Help => ("Keys here".to_owned(), help(app)),
+        Overlay::Commands(list) => return Some(commands(app, list)),
         Overlay::Events => ("Events".to_owned(), events(app)),
         Overlay::Entry { key, id, payload } => (format!("{key} {id}"), entry(app, *id, key, payload.as_ref(), now)),
         Overlay::Finding => ("Finding".to_owned(), finding(app, now)),
@@ -44,6 +50,33 @@ fn help(app: &App) -> Vec<Line> {
         Tone::Dim,
     )]);
     lines
+}
+
+/// The list of everything that can be done here, around the picked row.
+fn commands(app: &App, list: &Commands) -> OverlayView {
+    let mut lines = vec![
+        vec![bold(": ", Tone::Accent), span(visible(list.typed.as_bytes()), Tone::Plain), bold("▏", Tone::Accent)],
+        Line::new(),
+    ];
+    let fitting = list.fitting();
+    for (index, binding) in fitting.iter().enumerate() {
+        let here = index == list.picked;
+        let keys: Vec<String> = binding.keys.iter().map(ToString::to_string).collect();
+        let why = disabled_reason(app, binding.action).map_or(String::new(), |why| format!(" ({why})"));
+        let tone = if why.is_empty() { Tone::Plain } else { Tone::Dim };
+        lines.push(vec![
+            bold(if here { "▌ " } else { "  " }, Tone::Accent),
+            bold(format!("{:<12}", keys.join(" ")), Tone::Accent),
+            Span { text: format!("{}{why}", binding.help), tone, bold: here },
+        ]);
+    }
+    if fitting.is_empty() {
+        lines.push(vec![span("Nothing here fits. Backspace takes letters back.", Tone::Dim)]);
+    }
+    // the picked row stays on the screen: long rows take two lines
+    let above = list.picked.saturating_sub(usize::from(app.size.1) / 3);
+    let scrolled = [lines[..2].to_vec(), lines[2 + above.min(lines.len() - 2)..].to_vec()].concat();
+    boxed(app, "What can be done here: type to find it, Enter does it".to_owned(), &scrolled, 0)
 }
 
 /// The changes that pelwatch saw and the actions, newest first, then the journal of earlier sessions.

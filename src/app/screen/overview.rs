@@ -5,7 +5,7 @@ use super::{
     words::{count_words, fault_words, is_old, lag_cell, level_mark, level_tone, oldest_cell},
 };
 use crate::{
-    app::{App, LinkState, overview::Row},
+    app::{App, LinkState, Order, overview::Row},
     core::{
         history::History,
         number::size,
@@ -46,7 +46,7 @@ const COLUMNS: [Column; 13] = [
     Column { title: "out/s", least: 6, most: 6, rank: 5, right: true },
     Column { title: "drains in", least: 9, most: 9, rank: 8, right: true },
     Column { title: "behind", least: 7, most: 7, rank: 7, right: true },
-    Column { title: "finding", least: 14, most: 30, rank: 3, right: false },
+    Column { title: "finding", least: 20, most: 30, rank: 3, right: false },
 ];
 
 pub fn view(app: &App, now: Now) -> OverviewView {
@@ -99,8 +99,16 @@ pub fn view(app: &App, now: Now) -> OverviewView {
     let most = usize::from(app.size.1).max(10);
     let all = rows.len();
     let (rows, index, hidden) = around(rows, selected, most);
+    let sorted = COLUMNS.iter().position(|column| column.title.trim() == sorted_column(app.overview.order));
+    let mut columns = COLUMNS.to_vec();
+    if let Some(column) = sorted.and_then(|index| columns.get_mut(index)) {
+        // room for the sign of the order
+        column.least = column.least.max(column.title.len() + 1);
+    }
     let table = Table {
-        columns: COLUMNS.to_vec(),
+        columns,
+        sorted,
+        is_reversed: app.overview.reversed,
         rows: rows.iter().map(|row| table_row(app, row, now)).collect(),
         selected: (all > 0).then_some(index),
         hidden,
@@ -110,10 +118,21 @@ pub fn view(app: &App, now: Now) -> OverviewView {
     // what is wrong with the server comes first, whichever row is picked
     let of_server = app.shown().verdicts.server();
     let told = |wrong: bool| of_server.iter().filter(move |found| (found.level > Level::Info) == wrong);
-    let mut items: Vec<SymptomItem> = told(true).map(|finding| symptoms::item(finding, false)).collect();
+    let mut items: Vec<SymptomItem> = told(true).map(|finding| symptoms::item(finding, false, now)).collect();
     items.extend(of_row);
-    items.extend(told(false).map(|finding| symptoms::item(finding, false)));
+    items.extend(told(false).map(|finding| symptoms::item(finding, false, now)));
     OverviewView { title, number, table, empty, picked: picked_title, items, note }
+}
+
+/// The title of the column that the order is about; the signs of the levels have none.
+fn sorted_column(order: Order) -> &'static str {
+    match order {
+        Order::Level => "",
+        Order::Name => "stream",
+        Order::Lag => "lag",
+        Order::Pending => "pending",
+        Order::Oldest => "oldest",
+    }
 }
 
 /// The worst finding about the server, if it is more than information.
@@ -211,7 +230,9 @@ fn table_row(app: &App, row: &Row, now: Now) -> TableRow {
     let found = finding.map(|f| {
         let known = if f.known_until_ms.is_some() { " (known)" } else { "" };
         let more = if more > 0 { format!(" +{more}") } else { String::new() };
-        span(format!("{}{known}{more}", f.id), tone(f.counts_as()))
+        let lasts = symptoms::lasts(f, now);
+        let lasts = if lasts.is_empty() || !known.is_empty() { String::new() } else { format!(" {lasts}") };
+        span(format!("{}{known}{lasts}{more}", f.id), tone(f.counts_as()))
     });
     let fault = fault_words(row.stream, group).map(|words| span(words, Tone::Warn));
     if old {
@@ -307,7 +328,7 @@ fn details(app: &App, row: &Row, now: Now) -> (Line, Vec<SymptomItem>, String) {
         if let (true, LinkState::Down { why, .. }) = (never, &app.link) {
             return (vec![bold(row.stream.key.shown(), Tone::Plain)], Vec::new(), format!("Not answered yet: {why}."));
         }
-        let items = row.of_stream().iter().map(|finding| symptoms::item(finding, false)).collect();
+        let items = row.of_stream().iter().map(|finding| symptoms::item(finding, false, now)).collect();
         return (vec![bold(row.stream.key.shown(), Tone::Plain)], items, why_no_group(row.stream));
     };
     let title = vec![
@@ -319,7 +340,7 @@ fn details(app: &App, row: &Row, now: Now) -> (Line, Vec<SymptomItem>, String) {
     let findings = judgement.findings.iter().chain(row.of_stream());
     (
         title,
-        findings.map(|finding| symptoms::item(finding, false)).collect(),
+        findings.map(|finding| symptoms::item(finding, false, now)).collect(),
         symptoms::note(
             judgement,
             fault_words(row.stream, group).as_deref(),

@@ -6,6 +6,7 @@ use super::{
 };
 use crate::core::{
     symptoms::{Finding, Judgement},
+    time::{Now, age_words},
     watch::JudgedGroup,
 };
 
@@ -13,6 +14,8 @@ use crate::core::{
 pub struct SymptomItem {
     pub mark: Span,
     pub id: Span,
+    /// For how long it has been found; empty while that is not known.
+    pub lasts: String,
     /// The sentence.
     pub text: String,
     /// The first command to run.
@@ -30,10 +33,16 @@ pub struct SymptomsView {
     pub note: String,
 }
 
-pub fn item(finding: &Finding, selected: bool) -> SymptomItem {
+/// For how long a finding has been there, as of `now`.
+pub fn lasts(finding: &Finding, now: Now) -> String {
+    finding.since_ms.map_or(String::new(), |since| age_words(now.wall_ms.saturating_sub(since).max(0)))
+}
+
+pub fn item(finding: &Finding, selected: bool, now: Now) -> SymptomItem {
     SymptomItem {
         mark: level_mark(Some(finding.counts_as())),
         id: bold(finding.id, level_tone(finding.counts_as())),
+        lasts: lasts(finding, now),
         text: finding.sentence(),
         check: finding.check.to_string(),
         selected,
@@ -58,10 +67,10 @@ pub fn note(judgement: &Judgement, refused: Option<&str>, read: bool) -> String 
     parts.join("  ")
 }
 
-pub fn view(seen: &JudgedGroup, selected: Option<usize>, answered: bool) -> SymptomsView {
+pub fn view(seen: &JudgedGroup, selected: Option<usize>, answered: bool, now: Now) -> SymptomsView {
     let JudgedGroup { stream, group, judgement, .. } = *seen;
     let items: Vec<SymptomItem> =
-        seen.findings().enumerate().map(|(index, finding)| item(finding, selected == Some(index))).collect();
+        seen.findings().enumerate().map(|(index, finding)| item(finding, selected == Some(index), now)).collect();
     let number = match (judgement.level(), items.len()) {
         (_, 0) if !answered => vec![span("not known", Tone::Warn)],
         // a group that is ignored

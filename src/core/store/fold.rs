@@ -7,7 +7,7 @@ use crate::core::{
     history::History,
     known::Known,
     lag::{self, Inputs, Lag},
-    loss::{self, Loss},
+    loss,
     model::{ConsumerFacts, GroupFacts, PendingSummary, ServerFacts, StreamFacts},
     name::Name,
     observed::FailedReading,
@@ -322,7 +322,7 @@ impl Fold<'_> {
         if !skewed {
             let family = self.store.server.lag_family();
             match left_unread {
-                Some(left) => group.lost = Loss::grown(group.lost, left),
+                Some(left) => group.grow_losses(left, facts, &new),
                 None => group.count_losses(facts, &new, family),
             }
             group.seen_before = Some((facts.clone(), new.clone()));

@@ -7,8 +7,6 @@ use super::{
 };
 use crate::core::{
     id::EntryId,
-    loss::LossKind,
-    model::ServerFacts,
     name::Name,
     sample::{Fault, Sample, ScanRequest, ScanSample},
     time::{Mono, Now},
@@ -331,36 +329,6 @@ fn entries_acknowledged_and_then_trimmed_in_the_background_are_no_lost_payloads(
             assert!(group.payload_gone(stream).is_none_or(|(gone, _)| gone == 0), "{}", group.name());
         }
     }
-}
-
-#[test]
-fn a_loss_is_remembered_after_its_evidence_is_gone() {
-    let (mut fake, mut store) = watched();
-    fake.trim(2);
-    fake.tick(&mut store, &on_screen("g"));
-    let lost = |store: &Store| store.streams[&key()].groups[&Name::from("g")].lost;
-    assert_eq!(lost(&store).map(|lost| (lost.entries, lost.kind)), Some((2, LossKind::Exact)));
-    fake.read("g", "c", 2);
-    fake.group("g").read = Some(10);
-    fake.tick(&mut store, &on_screen("g"));
-    assert_eq!(lost(&store).map(|lost| (lost.entries, lost.kind)), Some((2, LossKind::AtLeast)));
-}
-
-#[test]
-fn losses_at_one_cursor_after_another_add_up() {
-    let (mut fake, mut store) = watched();
-    store.server = ServerFacts { flavor: "redis".into(), version: "8.2.3".into(), ..ServerFacts::default() };
-    let lost =
-        |store: &Store| store.streams[&key()].groups[&Name::from("g")].lost.map(|lost| (lost.entries, lost.kind));
-    fake.trim(2);
-    fake.tick(&mut store, &on_screen("g"));
-    fake.read("g", "c", 2);
-    fake.group("g").read = Some(10);
-    fake.tick(&mut store, &on_screen("g"));
-    fake.add(3);
-    fake.trim(1);
-    fake.tick(&mut store, &on_screen("g"));
-    assert_eq!(lost(&store), Some((4, LossKind::AtLeast)));
 }
 
 fn scanned(store: &mut Store, keys: &[&str], cursor: &str, at: u64) {

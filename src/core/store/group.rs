@@ -41,6 +41,8 @@ pub struct GroupState {
     pub lost: Option<Loss>,
     /// The part of it that was lost before the cursor came where it is, as far as the server's counters no longer show it.
     lost_before: i64,
+    /// The last entry ever added, on an emptied stream and ahead of the cursor: once the cursor is past it, the group never got it.
+    missed: Option<EntryId>,
     /// Points for trends.
     pub history: History,
     /// XINFO CONSUMERS, in the order of names.
@@ -89,6 +91,7 @@ impl GroupState {
             drift: None,
             lost: None,
             lost_before: 0,
+            missed: None,
             history: History::default(),
             consumers: Observed::since(at),
             summary: Observed::since(at),
@@ -121,6 +124,15 @@ impl GroupState {
         }
         let proven = loss::by_counters(stream, now, family, self.drift, self.lost);
         self.lost = Loss::renewed(self.lost, proven.map(|loss| loss.and_before(self.lost_before)));
+    }
+
+    /// What was seen to go between two samples, on a server whose counters do not tell.
+    pub(super) fn grow_losses(&mut self, left: i64, stream: &StreamFacts, now: &GroupFacts) {
+        let passed = self.missed.is_some_and(|id| now.cursor > id);
+        self.lost = Loss::grown(self.lost, left.max(i64::from(passed)));
+        // what is known to be lost includes it
+        let unread = if self.lost.is_none() { loss::unread_end(stream, now) } else { None };
+        self.missed = unread.or(self.missed.filter(|id| *id > now.cursor));
     }
 
     /// As last listed; empty before the first list.

@@ -32,6 +32,8 @@ mod hostile_tests;
 #[cfg(test)]
 mod judged_tests;
 #[cfg(test)]
+mod loss_tests;
+#[cfg(test)]
 mod sweep_tests;
 #[cfg(test)]
 mod wants_tests;

@@ -32,6 +32,9 @@ pub fn draw(frame: &mut Frame, area: Rect, view: &GroupView, theme: &Theme) {
         }
         return;
     }
+    if view.alone {
+        return draw_pane(frame, area, Some(view.pane), view, theme);
+    }
     let shared = Spacing::Overlap(1);
     let [top, rest] = area.layout(
         &Layout::vertical([
@@ -64,12 +67,17 @@ pub fn draw(frame: &mut Frame, area: Rect, view: &GroupView, theme: &Theme) {
     // draw the pane in focus last: its border wins where two meet
     panes.sort_by_key(|(pane, _)| *pane == Some(view.pane));
     for (pane, place) in panes {
-        draw_over(frame, place, |frame| match pane {
-            Some(Pane::Strip) => draw_strip(frame, place, view, theme),
-            Some(Pane::Consumers) => draw_consumers(frame, place, view, theme),
-            Some(Pane::Symptoms) => symptoms::draw(frame, place, &view.symptoms, theme, view.pane == Pane::Symptoms),
-            None => chart::draw(frame, place, view, theme),
-        });
+        draw_over(frame, place, |frame| draw_pane(frame, place, pane, view, theme));
+    }
+}
+
+/// A pane, or the chart.
+fn draw_pane(frame: &mut Frame, area: Rect, pane: Option<Pane>, view: &GroupView, theme: &Theme) {
+    match pane {
+        Some(Pane::Strip) => draw_strip(frame, area, view, theme),
+        Some(Pane::Consumers) => draw_consumers(frame, area, view, theme),
+        Some(Pane::Symptoms) => symptoms::draw(frame, area, &view.symptoms, theme, view.pane == Pane::Symptoms),
+        None => chart::draw(frame, area, view, theme),
     }
 }
 

@@ -29,7 +29,14 @@ pub fn draw_items(frame: &mut Frame, area: Rect, items: &[SymptomItem], note: &s
             picked_at = lines.len();
         }
         let lead = if item.selected { bold("▌", Tone::Accent) } else { span(" ", Tone::Plain) };
-        lines.push(vec![lead.clone(), item.mark.clone(), span(" ", Tone::Plain), item.id.clone()]);
+        let lasts = if item.lasts.is_empty() { String::new() } else { format!("  for {}", item.lasts) };
+        lines.push(vec![
+            lead.clone(),
+            item.mark.clone(),
+            span(" ", Tone::Plain),
+            item.id.clone(),
+            span(lasts, Tone::Plain),
+        ]);
         for text in wrap(&item.text, room - 4) {
             lines.push(vec![lead.clone(), span("  ", Tone::Plain), Span { text, tone: Tone::Plain, bold: false }]);
         }

@@ -17,7 +17,8 @@ fn split(line: &str) -> (&str, Vec<&str>) {
 pub fn fires(line: &str) -> Option<String> {
     match split(line).1[..] {
         ["not" | "waiting" | "held" | "event" | "none" | "calm" | "no" | "leads", ..]
-        | [_, "also" | "says" | "omits", ..] | ["episodes", _, "0"] => None,
+        | [_, "also" | "says" | "omits", ..]
+        | ["episodes", _, "0"] => None,
         ["episodes", id, _] | [id, _] | [id, _, _] => Some(id.to_owned()),
         _ => None,
     }

@@ -1,0 +1,129 @@
+//! Keys that people bring from other programs: back and quit, the list of everything, panes, marks, and keys without a meaning.
+
+use crate::scenes::*;
+use pelwatch::app::{
+    Order, Overlay, Pane, Place,
+    effect::Effect,
+    key::Key,
+    keymap::{self, BINDINGS},
+};
+
+fn notice(scene: &Scene) -> &str {
+    scene.app.notice.as_ref().map_or("", |notice| notice.text.as_str())
+}
+
+fn drawn(scene: &mut Scene) -> String {
+    text(&scene.draw((120, 40), pelwatch::tui::Theme::full()))
+}
+
+#[test]
+fn q_goes_one_step_back_and_quits_in_the_overview() {
+    let mut scene = seed_group();
+    scene.keys("<Tab><Enter>");
+    assert_eq!(scene.app.overlay, Some(Overlay::Finding));
+    for (overlay, place) in [(None, false), (None, true)] {
+        assert_eq!(scene.press(Key::Char('q')), []);
+        assert_eq!((scene.app.overlay.clone(), scene.app.place == Place::Overview), (overlay, place));
+    }
+    assert_eq!(scene.press(Key::Char('q')), [Effect::Quit { printing: false }]);
+}
+
+#[test]
+fn a_key_without_a_meaning_is_answered() {
+    let mut scene = seed_group();
+    scene.keys("w");
+    assert_eq!(notice(&scene), "w does nothing here: ? shows the keys, : everything that can be done");
+    scene.keys("<Tab><Enter>w");
+    assert_eq!(notice(&scene), "w does nothing in this box: Esc closes it");
+    scene.keys("z");
+    assert_eq!(notice(&scene), "z does nothing in this box: Esc closes it");
+    scene.keys("<Enter>");
+    assert_eq!(notice(&scene), "that does nothing in this box: Esc closes it");
+}
+
+#[test]
+fn everything_that_can_be_done_is_found_by_typing() {
+    let mut scene = seed_group();
+    scene.keys(":");
+    let all = drawn(&mut scene);
+    assert!(all.contains("What can be done here") && all.contains("prepare a claim"), "{all}");
+    scene.keys("whole stream");
+    let one = drawn(&mut scene);
+    assert!(one.contains("zoom of the strip") && !one.contains("prepare a claim"), "{one}");
+    scene.keys("<Enter>");
+    assert_eq!((scene.app.overlay.clone(), scene.app.group_screen.zoom), (None, pelwatch::app::Zoom::Cells));
+    // a key finds its own row, q is typed and never quits, and nothing fits nonsense
+    scene.keys(":q");
+    assert!(drawn(&mut scene).contains("one step back"));
+    scene.keys("qqq<Enter>");
+    assert!(drawn(&mut scene).contains("Nothing here fits"));
+    scene.keys("<Esc>");
+    assert_eq!(scene.app.overlay, None);
+    assert!(matches!(scene.app.place, Place::Group { .. }));
+}
+
+#[test]
+fn each_row_of_the_list_does_what_its_key_does() {
+    for scene in [seed_group(), troubled()] {
+        for (index, binding) in BINDINGS.iter().filter(|binding| binding.scope.includes(&scene.app.place)).enumerate() {
+            if binding.action == keymap::Action::Commands {
+                continue;
+            }
+            let (mut by_key, mut by_list) = (scene.clone(), scene.clone());
+            let pressed = by_key.press(binding.keys[0]);
+            by_list.keys(":");
+            let Some(Overlay::Commands(list)) = &by_list.app.overlay else { panic!("no list") };
+            let row = list.fitting().iter().position(|row| row.action == binding.action).unwrap();
+            assert!(row <= index);
+            for _ in 0..row {
+                by_list.press(Key::Down);
+            }
+            assert_eq!(by_list.press(Key::Enter), pressed, "{:?}", binding.action);
+            assert_eq!(
+                (by_list.app.overlay.clone(), by_list.app.place.clone()),
+                (by_key.app.overlay.clone(), by_key.app.place.clone())
+            );
+        }
+    }
+}
+
+#[test]
+fn a_pane_is_chosen_by_number_and_shown_alone() {
+    let mut scene = seed_group();
+    scene.keys("3");
+    assert_eq!(scene.app.group_screen.pane, Pane::Symptoms);
+    let both = drawn(&mut scene);
+    scene.keys("f");
+    let alone = drawn(&mut scene);
+    assert!(both.contains(" Consumers ") && !alone.contains(" Consumers "), "{alone}");
+    scene.keys("2");
+    assert!(drawn(&mut scene).contains(" Consumers "));
+    scene.keys("<Esc>");
+    assert!(!scene.app.group_screen.alone && matches!(scene.app.place, Place::Group { .. }));
+}
+
+#[test]
+fn all_entries_of_a_consumer_are_marked_and_unmarked() {
+    let mut scene = troubled();
+    scene.keys("<Enter>V");
+    let count = scene.app.group_screen.marks.len();
+    assert!(count > 1 && notice(&scene).contains("pending marked"), "{count}: {}", notice(&scene));
+    scene.keys("V");
+    assert!(scene.app.group_screen.marks.is_empty());
+}
+
+#[test]
+fn the_sorted_column_is_marked_and_chosen() {
+    let mut scene = troubled();
+    for (keys, order, mark) in [
+        (">>", Order::Lag, "▾lag"),
+        (">", Order::Pending, "▾pending"),
+        ("<<", Order::Name, "stream▾"),
+        ("S", Order::Name, "stream▴"),
+    ] {
+        scene.keys(keys);
+        assert_eq!(scene.app.overview.order, order);
+        let screen = drawn(&mut scene);
+        assert!(screen.contains(mark), "{screen}");
+    }
+}
