@@ -110,7 +110,7 @@ pub fn open_claim_for_c2(terminal: &mut Terminal) {
     terminal.send(keys::BACK_TAB);
     terminal.send(keys::BACK_TAB);
     terminal.send(keys::BACK_TAB);
-    terminal.wait_text("▌ type", LIMIT);
+    terminal.wait_text("▌ Type", LIMIT);
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn only_the_right_name_claims_and_the_entries_can_be_given_back() {
         terminal.send("\t\t\r\r");
         terminal.wait_text("▌[ Do it ]", LIMIT);
         terminal.send(&format!("{}{}", keys::BACK_TAB, keys::BACK_TAB));
-        terminal.wait_text("▌ type", LIMIT);
+        terminal.wait_text("▌ Type", LIMIT);
     }
     scene.wait_nothing_written(writes);
     terminal.send("\x15workers\r");
@@ -222,7 +222,7 @@ fn open_seek(terminal: &mut Terminal, place: &str) {
     terminal.wait_text("Move the cursor", LIMIT);
     terminal.wait_text("▌[ Cancel ]", LIMIT);
     terminal.send(&format!("{}{}\x15{place}\r", keys::BACK_TAB, keys::BACK_TAB));
-    terminal.wait_text("▌ type", LIMIT);
+    terminal.wait_text("▌ Type", LIMIT);
 }
 
 #[test]
@@ -316,7 +316,7 @@ fn marked_entries_are_handed_over_or_acknowledged() {
     }
     terminal.wait_text("1 of 1 marked entry would go to c2", LIMIT);
     terminal.send(&format!("{}{}{}", keys::BACK_TAB, keys::BACK_TAB, keys::BACK_TAB));
-    terminal.wait_text("▌ type", LIMIT);
+    terminal.wait_text("▌ Type", LIMIT);
     terminal.send("workers\r\r");
     terminal.wait_text("done: 1 claimed", LIMIT);
     assert_eq!(scene.held("3-0"), Some(("c2".to_owned(), 7)));
@@ -411,7 +411,7 @@ fn a_group_is_deleted_only_when_it_is_typed_out_that_it_is_in_use() {
     terminal.send(&format!("{}in use\r", keys::BACK_TAB));
     terminal.wait_text("the way back restores the cursor only", LIMIT);
     terminal.wait_text("XGROUP DESTROY Orders workers", LIMIT);
-    terminal.wait_text("▌ type", LIMIT);
+    terminal.wait_text("▌ Type", LIMIT);
     // the plan of what was typed, not the refused one
     terminal.wait_text("2 pending entries would be dropped unprocessed", LIMIT);
     confirm(&mut terminal);

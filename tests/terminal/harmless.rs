@@ -77,7 +77,7 @@ fn watching_a_group_leaves_every_byte_of_it_as_it_was() {
         let own = ["object", "config"];
         let odd = |name: &&String| !ALLOWED.contains(&name.as_str()) && !own.contains(&name.as_str());
         assert_eq!(sent.iter().find(odd), None, "{found}: {sent:?}");
-        terminal.send("q");
+        terminal.send("\x03");
         assert_eq!(terminal.wait_exit(LIMIT), 0);
 
         assert_eq!(state(server), before, "{found}");

@@ -34,7 +34,7 @@ fn assert_given_back(terminal: &Terminal) {
 #[test]
 fn keys_and_signals_that_end_it_give_the_terminal_back() {
     let server = seeded();
-    for (end, key) in [("q", "q"), ("Ctrl-C", keys::CTRL_C), ("TERM", ""), ("HUP", ""), ("INT", "")] {
+    for (end, key) in [("q twice", "qq"), ("Ctrl-C", keys::CTRL_C), ("TERM", ""), ("HUP", ""), ("INT", "")] {
         println!("by {end}");
         let mut terminal = watch_orders(&server);
         open_group(&mut terminal);
@@ -51,14 +51,14 @@ fn keys_and_signals_that_end_it_give_the_terminal_back() {
 }
 
 #[test]
-fn q_ends_it_while_help_is_open_and_while_the_server_is_gone() {
+fn q_twice_ends_it_while_help_is_open_and_while_the_server_is_gone() {
     let mut server = seeded();
     let mut terminal = watch_orders(&server);
     terminal.send("?");
     terminal.wait_text("Keys here", LIMIT);
     server.kill();
     terminal.wait_text("○ no answer for", LIMIT);
-    terminal.send("q");
+    terminal.send("qq");
     assert_eq!(terminal.wait_exit(LIMIT), 0);
     assert_given_back(&terminal);
 }
@@ -115,7 +115,7 @@ fn ctrl_z_stops_it_with_the_terminal_given_back_and_it_goes_on() {
     }
     server.run("XADD Orders 7-0 n 7");
     terminal.wait_text("·7-0", LIMIT);
-    terminal.send("q");
+    terminal.send("qq");
     assert_eq!(terminal.wait_exit(LIMIT), 0);
     assert_given_back(&terminal);
 }

@@ -12,7 +12,7 @@ fn complete(screen: &Screen) -> bool {
         && text.contains("◆3-0  ◆4-0  ┃ ·5-0")
         && text.contains("● live")
         && frame_is_closed(screen)
-        && text.lines().last().is_some_and(|line| line.contains("q quit"))
+        && text.lines().last().is_some_and(|line| line.contains("? help"))
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn a_window_dragged_through_a_hundred_sizes_ends_up_complete() {
     }
     terminal.resize(SIZE.0, SIZE.1);
     terminal.wait_for("the full screen again", LIMIT, complete);
-    terminal.send("q");
+    terminal.send("qq");
     assert_eq!(terminal.wait_exit(LIMIT), 0);
 }
 

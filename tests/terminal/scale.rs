@@ -75,7 +75,7 @@ fn two_thousand_streams_are_all_read_and_keys_answer_meanwhile() {
     terminal.send("\r");
     terminal.wait_text("┌ s1500 › a", LIMIT);
     terminal.wait_text("·9-0", LIMIT);
-    terminal.send("q");
+    terminal.send("qq");
     assert_eq!(terminal.wait_exit(LIMIT), 0);
 }
 
