@@ -123,8 +123,7 @@ fn help_lists_the_keys_of_the_place() {
     terminal.wait_for("the keys of the overview", LIMIT, |screen| {
         let text = text_of(screen);
         let all = [
-            "Enter  ", "Esc  ", "j ↓", "/  ", "s  ", "Space  ", "+ =", "-  ", "y  ", "Y  ", "e  ", "? F1", "Q  ",
-            "q  ",
+            "Enter  ", "Esc  ", "j ↓", "/  ", "s  ", "Space  ", "+ =", "-  ", "y  ", "Y  ", "e  ", "? F1", "Q  ", "q  ",
         ];
         all.iter().all(|key| text.lines().any(|line| line.contains(&format!("│ {key}")))) && !text.contains("Shift-Tab")
     });
