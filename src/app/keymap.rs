@@ -316,7 +316,7 @@ pub const BINDINGS: &[Binding] = &[
     row(Action::Suspend, &[Ctrl('z')], Scope::Everywhere, "", "to the shell; fg returns"),
     row(Action::QuitPrinting, &[Char('Q')], Scope::Everywhere, "", "quit and leave a text snapshot on the terminal"),
     row(Action::Leave, &[Char('q')], Scope::Everywhere, "quit", "one step back; in the overview: quit"),
-    row(Action::Quit, &[Ctrl('c')], Scope::Everywhere, "", "quit, from anywhere"),
+    row(Action::Quit, &[Ctrl('c')], Scope::Everywhere, "", "quit; in a dialog: close it"),
 ];
 
 /// Whether a binding holds where the user is.

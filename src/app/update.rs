@@ -135,11 +135,9 @@ fn press(app: &mut App, key: Key, now: Now, effects: &mut Vec<Effect>) {
         }
     }
     let Some(action) = keymap::action(app, key) else {
-        let text = match (&app.overlay, key) {
-            // part of a key that a terminal sends slowly, or a stray one: nothing to say
-            (_, Key::Esc) => return,
-            (Some(_), _) => format!("{key} does nothing in this box: Esc closes it"),
-            (None, _) => format!("{key} does nothing here: ? shows the keys, : everything that can be done"),
+        let text = match &app.overlay {
+            Some(_) => format!("{key} does nothing in this box: Esc closes it"),
+            None => format!("{key} does nothing here: ? shows the keys, : everything that can be done"),
         };
         return app.notify(text, now, NOTICE_MS);
     };

@@ -3,6 +3,7 @@
 use crate::scenes::*;
 use pelwatch::app::{
     Order, Overlay, Pane, Place,
+    dialog::{Part, Stage},
     effect::Effect,
     key::Key,
     keymap::{self, BINDINGS},
@@ -125,5 +126,35 @@ fn the_sorted_column_is_marked_and_chosen() {
         assert_eq!(scene.app.overview.order, order);
         let screen = drawn(&mut scene);
         assert!(screen.contains(mark), "{screen}");
+    }
+}
+
+#[test]
+fn who_quits_while_an_action_is_under_way_is_asked_once() {
+    for key in [Key::Char('q'), Key::Ctrl('c')] {
+        let mut scene = seed_group();
+        scene.keys("c");
+        let Some(Overlay::Dialog(dialog)) = &mut scene.app.overlay else { panic!("no dialog") };
+        dialog.stage = Stage::Running(0, 0);
+        assert_eq!(scene.press(Key::Esc), [Effect::StopAction]);
+        assert_eq!(scene.press(key), []);
+        assert!(notice(&scene).contains("once more stops it after its batch and quits"), "{}", notice(&scene));
+        assert_eq!(scene.press(key), [Effect::Quit { printing: false }]);
+    }
+}
+
+#[test]
+fn what_cannot_be_confirmed_yet_is_answered() {
+    for part in [Part::Confirm, Part::Do] {
+        let mut scene = seed_group();
+        scene.app.session.may_act = true;
+        scene.keys("c");
+        let Some(Overlay::Dialog(dialog)) = &mut scene.app.overlay else { panic!("no dialog") };
+        dialog.part = part;
+        scene.keys("<Enter>");
+        let screen = drawn(&mut scene);
+        assert!(screen.contains("the preview is not there yet: wait for it, and read it first"), "{screen}");
+        scene.keys("<Tab>");
+        assert!(!drawn(&mut scene).contains("is not there yet"), "the next key takes it away");
     }
 }

@@ -167,6 +167,9 @@ fn only_the_right_name_claims_and_the_entries_can_be_given_back() {
         terminal.send(&format!("\x15{wrong}\r\r"));
         terminal.send("\t\t\r\r");
         terminal.wait_text("▌[ Do it ]", LIMIT);
+        let answer =
+            if wrong.is_empty() { "nothing is typed so far: type workers" } else { "\" is not workers: Ctrl-U" };
+        terminal.wait_text(answer, LIMIT);
         terminal.send(&format!("{}{}", keys::BACK_TAB, keys::BACK_TAB));
         terminal.wait_text("▌ Type", LIMIT);
     }

@@ -247,7 +247,8 @@ fn mark_all(app: &mut App, now: Now) {
     if ids.is_empty() {
         return app.notify("no pending entry is known here", now, super::NOTICE_MS);
     }
-    let held = group.consumers().iter().map(|consumer| consumer.pending).sum::<i64>();
+    // of how many: the known rows may be a part of them only
+    let of_all = group.facts.pending.value().map_or(String::new(), |pending| format!(" of {pending} pending"));
     let marks = &mut app.group_screen.marks;
     if ids.is_subset(marks) {
         marks.retain(|id| !ids.contains(id));
@@ -255,7 +256,7 @@ fn mark_all(app: &mut App, now: Now) {
         marks.extend(ids);
     }
     let count = marks.len() as i64;
-    let text = format!("{} of {held} pending marked: C hands them over, A acknowledges them", entries(count));
+    let text = format!("{}{of_all} marked: C hands them over, A acknowledges them", entries(count));
     app.notify(text, now, super::NOTICE_MS);
 }
 

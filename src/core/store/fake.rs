@@ -210,6 +210,17 @@ pub(super) fn store() -> Store {
     Store::new(Settings { keys: vec![key()], ..Settings::default() })
 }
 
+/// A stream of ten entries, of which its group read six, watched for a tick.
+pub(super) fn watched() -> (Fake, Store) {
+    let mut fake = Fake::with(10, 0);
+    fake.read("g", "c", 6);
+    fake.group("g").read = Some(6);
+    let mut store = store();
+    fake.tick(&mut store, &on_screen("g"));
+    fake.tick(&mut store, &on_screen("g"));
+    (fake, store)
+}
+
 pub(super) fn on_screen(group: &str) -> Focus {
     Focus::Group { key: key(), group: Name::from(group), open: Vec::new(), strip_at: None }
 }

@@ -3,7 +3,7 @@
 
 use super::{
     Focus, Reading, RowState, Settings, Store,
-    fake::{Fake, events, id, key, on_screen, store},
+    fake::{Fake, events, id, key, on_screen, store, watched},
 };
 use crate::core::{
     id::EntryId,
@@ -11,17 +11,6 @@ use crate::core::{
     sample::{Fault, Sample, ScanRequest, ScanSample},
     time::{Mono, Now},
 };
-
-/// A stream of ten entries, of which its group read six, watched for a tick.
-fn watched() -> (Fake, Store) {
-    let mut fake = Fake::with(10, 0);
-    fake.read("g", "c", 6);
-    fake.group("g").read = Some(6);
-    let mut store = store();
-    fake.tick(&mut store, &on_screen("g"));
-    fake.tick(&mut store, &on_screen("g"));
-    (fake, store)
-}
 
 #[test]
 fn quiet_and_ordinary_ticks_tell_nothing() {

@@ -130,8 +130,9 @@ impl GroupState {
     pub(super) fn grow_losses(&mut self, left: i64, stream: &StreamFacts, now: &GroupFacts) {
         let passed = self.missed.is_some_and(|id| now.cursor > id);
         self.lost = Loss::grown(self.lost, left.max(i64::from(passed)));
-        // what is known to be lost includes it
-        let unread = if self.lost.is_none() { loss::unread_end(stream, now) } else { None };
+        // what is known to be lost includes it, and a group that was moved back had read it
+        let is_new = self.lost.is_none() && self.seen.rewound.is_none();
+        let unread = loss::unread_end(stream, now).filter(|_| is_new);
         self.missed = unread.or(self.missed.filter(|id| *id > now.cursor));
     }
 

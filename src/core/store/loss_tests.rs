@@ -3,20 +3,9 @@
 
 use super::{
     Store,
-    fake::{Fake, key, on_screen, store},
+    fake::{key, on_screen, store, watched},
 };
 use crate::core::{loss::LossKind, model::ServerFacts, name::Name};
-
-/// A stream of ten entries, of which its group read six, watched for a tick.
-fn watched() -> (Fake, Store) {
-    let mut fake = Fake::with(10, 0);
-    fake.read("g", "c", 6);
-    fake.group("g").read = Some(6);
-    let mut store = store();
-    fake.tick(&mut store, &on_screen("g"));
-    fake.tick(&mut store, &on_screen("g"));
-    (fake, store)
-}
 
 fn lost(store: &Store) -> Option<(i64, LossKind)> {
     store.streams[&key()].groups[&Name::from("g")].lost.map(|lost| (lost.entries, lost.kind))

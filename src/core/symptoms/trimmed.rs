@@ -30,6 +30,10 @@ const DELETED_CAUSE: &str =
 const DELETED_REMEDY: &str =
     "delete an entry only when every group has acknowledged it; what is gone must come from its source again";
 
+/// What fits where the server does not tell deleted entries from trimmed ones (before 7.0).
+const EITHER_CAUSE: &str = "the stream is trimmed to a length or age that the group cannot keep up with, or somebody deletes entries one by one (XDEL): this server does not tell which";
+const EITHER_REMEDY: &str = "raise MAXLEN, trim by MINID of the slowest cursor, or delete an entry only when every group has acknowledged it; what is gone must come from its source again";
+
 /// Of a stream: what was removed of everything added. Information only: most streams are meant to be trimmed.
 pub(super) fn judge(case: &StreamCase) -> Option<Finding> {
     let stream = case.stream;
@@ -105,8 +109,11 @@ pub(super) fn judge_unread(case: &Case) -> Verdict {
         None if stream.skewed => return Verdict::NotEnoughData,
         None => return Verdict::Ok,
     };
-    let (cause, remedy) =
-        if by_xdel { (DELETED_CAUSE, DELETED_REMEDY) } else { (ABOUT_UNREAD.cause, ABOUT_UNREAD.remedy) };
+    let (cause, remedy) = match facts.max_deleted {
+        _ if by_xdel => (DELETED_CAUSE, DELETED_REMEDY),
+        Known::Is(_) => (ABOUT_UNREAD.cause, ABOUT_UNREAD.remedy),
+        _ => (EITHER_CAUSE, EITHER_REMEDY),
+    };
     ABOUT_UNREAD
         .finding(level, text, Argv::of(&[b"XINFO", b"GROUPS", stream.key.bytes()]))
         .because(cause)
