@@ -339,7 +339,9 @@ pub fn disabled_reason(app: &App, action: Action) -> Option<&'static str> {
 }
 
 fn box_open(app: &App) -> Option<&'static str> {
-    app.overlay.is_some().then_some("close the box first")
+    // the list of what can be done closes by itself
+    let open = app.overlay.as_ref().is_some_and(|overlay| !matches!(overlay, Overlay::Commands(_)));
+    open.then_some("close the box first")
 }
 
 fn no_group_picked(app: &App) -> Option<&'static str> {

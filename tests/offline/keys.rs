@@ -48,6 +48,8 @@ fn everything_that_can_be_done_is_found_by_typing() {
     scene.keys(":");
     let all = drawn(&mut scene);
     assert!(all.contains("What can be done here") && all.contains("prepare a claim"), "{all}");
+    assert!(!all.contains("close the box"), "the list itself is in nobody's way: {all}");
+    assert!(all.contains("(no entry is marked: v marks one)"), "{all}");
     scene.keys("whole stream");
     let one = drawn(&mut scene);
     assert!(one.contains("zoom of the strip") && !one.contains("prepare a claim"), "{one}");

@@ -65,8 +65,7 @@ fn commands(app: &App, list: &Commands) -> OverlayView {
         let why = disabled_reason(app, binding.action).map_or(String::new(), |why| format!(" ({why})"));
         let tone = if why.is_empty() { Tone::Plain } else { Tone::Dim };
         lines.push(vec![
-            bold(if here { "▌ " } else { "  " }, Tone::Accent),
-            bold(format!("{:<12}", keys.join(" ")), Tone::Accent),
+            bold(format!("{} {:<12}", if here { "▌" } else { " " }, keys.join(" ")), Tone::Accent),
             Span { text: format!("{}{why}", binding.help), tone, bold: here },
         ]);
     }
