@@ -6,6 +6,7 @@ use super::{
     symptoms::{self, Finding, Level},
     watch::{JudgedGroup, Watch},
 };
+use std::collections::BTreeSet;
 
 /// The worst last: of several verdicts the largest counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -135,6 +136,11 @@ impl Watch {
 
     fn of_stream(&self, stream: &StreamState) -> Summary {
         Summary::of_level(self.verdicts.stream(&stream.key).iter().map(Finding::counts_as).max())
+    }
+
+    /// Ids of checks that need more time, for some group.
+    pub fn not_yet(&self) -> BTreeSet<&'static str> {
+        self.groups().filter(|seen| !seen.is_ignored).flat_map(|seen| seen.judgement.waiting.iter()).collect()
     }
 
     /// Ids of checks that cannot be judged: what they need is denied, absent or too costly to read.

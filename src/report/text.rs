@@ -100,6 +100,12 @@ fn verdict_line(watch: &Watch) -> String {
         let checks = count(cannot.len() as i64, "check", "checks");
         let _ = write!(text, "; {checks} cannot tell: {}", cannot.join(", "));
     }
+    let not_yet = watch.not_yet();
+    if !not_yet.is_empty() {
+        let checks = count(not_yet.len() as i64, "check", "checks");
+        let names: Vec<&str> = not_yet.into_iter().collect();
+        let _ = write!(text, "; {checks} not judged, for lack of time (--settle 30s gives it): {}", names.join(", "));
+    }
     text
 }
 

@@ -125,9 +125,10 @@ impl Link {
         self.caps.asks_whole(key, self.clock.mono())
     }
 
-    /// Sends commands one by one from now on, because MULTI was refused.
-    pub(super) fn ask_singly(&mut self) {
+    /// Sends commands one by one from now on, because MULTI was refused with this reply.
+    pub(super) fn ask_singly(&mut self, refusal: &Value) {
         self.caps.no_multi = Some(self.clock.mono());
+        self.caps.note_refusal("MULTI", refusal);
     }
 
     /// What the greeting found out about the server.
@@ -350,12 +351,16 @@ impl Source for Link {
         for (stream, steps, multi) in plans {
             let count = steps.len() + if multi { 2 } else { 0 };
             let part: Vec<Value> = replies.by_ref().take(count).collect();
+            let opening = part.first().cloned().unwrap_or(Value::Nil);
             let outcome = if multi { unpack(part) } else { Block::Skewed(part) };
             let collected = match outcome {
-                Block::Whole(values) => self.collect(stream, &steps, &values, true),
+                Block::Whole(values) => {
+                    self.caps.denied.remove("MULTI");
+                    self.collect(stream, &steps, &values, true)
+                }
                 Block::Skewed(values) => {
                     if multi {
-                        self.ask_singly();
+                        self.ask_singly(&opening);
                     }
                     self.collect(stream, &steps, &values, false)
                 }

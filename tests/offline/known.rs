@@ -1,6 +1,7 @@
 use crate::scenes::{Scene, text, troubled};
 use pelwatch::{
     core::{
+        fault::Fault,
         summary::Summary,
         symptoms::{Finding, Level},
     },
@@ -64,4 +65,20 @@ fn on_a_screen_that_stands_still_the_mark_shows_at_once() {
     assert!(picked(&scene).known_until_ms.is_some());
     scene.keys(" ").tick();
     assert!(picked(&scene).known_until_ms.is_some());
+}
+
+#[test]
+fn groups_that_went_with_their_stream_are_named_in_the_header_for_an_hour() {
+    let mut scene = troubled();
+    assert!(!drawn(&mut scene).contains(" lost "));
+    let key = scene.app.subject().unwrap().0;
+    scene.world.faulty(&key.shown(), Fault::Missing);
+    scene.tick();
+    let screen = drawn(&mut scene);
+    assert!(screen.lines().next().unwrap().contains(" lost ") && screen.contains("(e)"), "{screen}");
+    for _ in 0..61 {
+        scene.at += 60_000;
+        scene.tick();
+    }
+    assert!(!drawn(&mut scene).contains(" lost "), "it was long ago");
 }

@@ -4,8 +4,9 @@ use super::{Bar, Line, Span, Tone, bold, span};
 use crate::{
     app::{App, LinkState},
     core::{
+        store::LostGroups,
         symptoms::Level,
-        time::{Now, age},
+        time::{Now, age, utc_clock},
         words::count,
     },
 };
@@ -82,6 +83,11 @@ fn severity(app: &App, now: Now, clock: &str) -> Line {
         let denied: Vec<&str> = watch.store.denied.iter().copied().collect();
         parts.push(span(format!("✓ quiet{}", cannot_tell(&ranked.cannot_tell, &denied)), Tone::Dim));
     }
+    let recent = |lost: &LostGroups| now.wall_ms - lost.at_ms < LOST_SHOWN_MS;
+    if let Some(LostGroups { groups, at_ms }) = watch.store.lost_groups.filter(recent) {
+        let text = format!("{} lost {} (e)", count(groups, "group", "groups"), utc_clock(at_ms));
+        parts.push(bold(text, Tone::Warn));
+    }
     for part in parts.iter_mut().skip(1) {
         part.text.insert_str(0, "  ");
     }
@@ -96,6 +102,9 @@ fn cannot_tell(checks: &[&str], denied: &[&str]) -> String {
     let why = if denied.is_empty() { String::new() } else { format!(" ({} denied)", denied.join(", ")) };
     format!(", {} cannot tell{why}", count(checks.len() as i64, "check", "checks"))
 }
+
+/// Groups that were lost with their stream have no row any more: the header names them for this long, in milliseconds.
+const LOST_SHOWN_MS: i64 = 3_600_000;
 
 /// Seconds.
 const DAY: u64 = 86_400;

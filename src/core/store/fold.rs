@@ -136,7 +136,7 @@ pub(super) struct Fold<'a> {
     pub(super) store: &'a mut Store,
     /// When its reply was complete.
     pub(super) at: Mono,
-    now: Now,
+    pub(super) now: Now,
     reading: Reading,
 }
 
@@ -228,6 +228,7 @@ impl Fold<'_> {
     /// The stream was created again: what was seen of the old groups does not apply to the groups that have their names now.
     fn restart(&mut self, stream: &mut StreamState, text: String) {
         let at = self.at;
+        self.count_lost_groups(stream.groups.len());
         stream.groups.values_mut().for_each(|group| group.restart(at));
         self.tell("stream-recreated", stream, None, text);
     }

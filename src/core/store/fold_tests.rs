@@ -37,6 +37,7 @@ fn a_group_that_is_gone_is_told_with_what_it_held() {
     fake.tick(&mut store, &on_screen("g"));
     fake.tick(&mut store, &on_screen("g"));
     assert_eq!(events(&store), ["group-lost"]);
+    assert_eq!(store.lost_groups, None, "somebody destroyed a group, its stream is there");
     let text = &store.events[0].text;
     assert!(text.contains("6-0") && text.contains("6 pending"), "{text}");
     assert!(store.streams[&key()].groups.is_empty());
@@ -64,6 +65,7 @@ fn a_stream_that_is_gone_is_told_once_and_keeps_its_row() {
     fake.missing = true;
     (0..3).for_each(|_| fake.tick(&mut store, &on_screen("g")));
     assert_eq!(events(&store), ["stream-lost", "group-lost"]);
+    assert_eq!(store.lost_groups.map(|lost| lost.groups), Some(1));
     assert_eq!(store.streams[&key()].state, RowState::Fault(Fault::Missing));
     assert!(store.events[0].text.contains("6 pending"), "{}", store.events[0].text);
 }

@@ -93,3 +93,30 @@ fn slow_handling_by_a_consumer_at_work_moves_the_threshold_within_reason() {
         assert_eq!(group.gone_after_ms(&store.settings), threshold, "{job_ms}");
     }
 }
+
+#[test]
+fn poison_is_said_between_the_glances_while_other_entries_come_and_go() {
+    let mut fake = Fake::with(100, 0);
+    for group in 0..13 {
+        fake.read(&format!("g{group:02}"), "c", 3);
+    }
+    for (_, deliveries, _) in fake.group("g07").pel.values_mut().take(1) {
+        *deliveries = 40;
+    }
+    let mut store = store();
+    (0..15).for_each(|_| fake.tick(&mut store, &Focus::None));
+    assert_eq!(fired(&fake, &store, "poison"), 1);
+    for second in 0..60 {
+        for group in 0..13 {
+            let name = format!("g{group:02}");
+            // one more is read, or the newest is acknowledged
+            if second % 2 == 0 {
+                fake.read(&name, "c", 1);
+            } else if let Some(newest) = fake.group(&name).pel.last_key_value().map(|(id, _)| *id) {
+                fake.ack(&name, newest);
+            }
+        }
+        fake.tick(&mut store, &Focus::None);
+        assert_eq!(fired(&fake, &store, "poison"), 1, "at second {second}");
+    }
+}

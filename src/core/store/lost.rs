@@ -1,6 +1,6 @@
 //! Streams and groups that went away, and what is said of them.
 
-use super::{Duplicates, RowState, StreamState, TimeToLive, Trims, fold::Fold};
+use super::{Duplicates, LostGroups, RowState, StreamState, TimeToLive, Trims, fold::Fold};
 use crate::core::{
     name::Name,
     sample::Fault,
@@ -29,6 +29,7 @@ impl Fold<'_> {
             } else {
                 let text = format!("{} is gone ({}). It had {had}", stream.key, fault.words());
                 self.tell("stream-lost", stream, None, text);
+                self.count_lost_groups(stream.groups.len());
                 self.store.conditions.vanished = Some((self.at, stream.key.clone()));
             }
             for name in stream.groups.keys().cloned().collect::<Vec<_>>() {
@@ -43,6 +44,13 @@ impl Fold<'_> {
             stream.duplicates = Duplicates::default();
         }
         stream.state = RowState::Fault(fault);
+    }
+
+    pub(super) fn count_lost_groups(&mut self, groups: usize) {
+        if groups > 0 {
+            let before = self.store.lost_groups.map_or(0, |lost| lost.groups);
+            self.store.lost_groups = Some(LostGroups { groups: before + groups as i64, at_ms: self.now.wall_ms });
+        }
     }
 
     pub(super) fn lose_group(&mut self, stream: &mut StreamState, name: &Name) {

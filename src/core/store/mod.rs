@@ -209,6 +209,8 @@ pub struct Store {
     pub streams: BTreeMap<Name, StreamState>,
     /// Events, oldest first.
     pub events: VecDeque<Event>,
+    /// Groups that were lost with their stream, in this run.
+    pub lost_groups: Option<LostGroups>,
     /// Commands refused for lack of permission.
     pub denied: BTreeSet<&'static str>,
     /// Names of open connections, asked for only while a holder seems gone; `None` before that, or where it is forbidden.
@@ -236,6 +238,14 @@ pub struct Store {
     reading_since: Mono,
     /// What a stream costs in a tick.
     share: sweep::Share,
+}
+
+/// Groups that were lost together with their stream: the server was emptied, or somebody deleted the key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LostGroups {
+    pub groups: i64,
+    /// When the last of them was missed, in Unix milliseconds.
+    pub at_ms: i64,
 }
 
 impl Store {

@@ -33,8 +33,22 @@ const CHANGES: usize = 3;
 /// Most consumers to name.
 const NAMED: usize = 4;
 
+/// The entries that this check reports: `redelivered` leaves them out.
+pub(super) fn reported<'a>(case: &'a Case) -> BTreeMap<EntryId, Vec<&'a Redelivery>> {
+    let returned = returned(case);
+    if fires(case, &returned) { returned } else { BTreeMap::new() }
+}
+
+fn fires(case: &Case, returned: &BTreeMap<EntryId, Vec<&Redelivery>>) -> bool {
+    let times: usize = returned.values().map(|changes| returns(changes)).sum();
+    let most = returned.values().map(Vec::len).max().unwrap_or(0);
+    // once fired, one return within the window is enough to stay
+    let floor = if case.fired(ABOUT) { 1 } else { RETURNS };
+    times >= floor || most >= CHANGES
+}
+
 /// The entries that returned to a former owner, each with its changes of owner within the window.
-pub(super) fn returned<'a>(case: &'a Case) -> BTreeMap<EntryId, Vec<&'a Redelivery>> {
+fn returned<'a>(case: &'a Case) -> BTreeMap<EntryId, Vec<&'a Redelivery>> {
     let mut changes: BTreeMap<EntryId, Vec<&Redelivery>> = BTreeMap::new();
     let recent = case.group.seen.redeliveries.iter().filter(|seen| case.now.mono.since(seen.at) <= WINDOW_MS);
     for seen in recent.filter(|seen| seen.from != seen.to) {
@@ -58,14 +72,11 @@ fn returns(changes: &[&Redelivery]) -> usize {
 pub(super) fn judge(case: &Case) -> Verdict {
     let group = case.group;
     let returned = returned(case);
-    let times: usize = returned.values().map(|changes| returns(changes)).sum();
-    let most = returned.values().map(Vec::len).max().unwrap_or(0);
-    // once fired, one return within the window is enough to stay
-    let floor = if case.fired(ABOUT) { 1 } else { RETURNS };
-    if times < floor && most < CHANGES {
+    if !fires(case, &returned) {
         let blind = case.pending > 0 && returned.is_empty() && !enough(group);
         return if blind { Verdict::NotEnoughData } else { Verdict::Ok };
     }
+    let times: usize = returned.values().map(|changes| returns(changes)).sum();
     let all = || returned.values().flatten();
     let owners: BTreeSet<&Name> = all().flat_map(|change| [&change.from, &change.to]).flatten().collect();
     let named: Vec<String> = owners.iter().take(NAMED).map(ToString::to_string).collect();

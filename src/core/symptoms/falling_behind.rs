@@ -11,6 +11,10 @@ pub(super) const ABOUT: About = About {
     remedy: "add consumers or read larger batches; see whether one consumer does all the work",
 };
 
+/// What fits when the group was too slow at first and its consumers are gone now.
+const STOPPED_CAUSE: &str = "the consumers could not keep up, and now none of them is seen";
+const STOPPED_REMEDY: &str = "see why the consumers stopped, and start them";
+
 /// A group that reads in batches swings for some seconds: no verdict on a shorter time, in milliseconds.
 const SPAN_MS: u64 = 8_000;
 /// No finding below this growth, so that quiet groups stay quiet.
@@ -53,7 +57,9 @@ pub(super) fn judge(case: &Case) -> Verdict {
         return Verdict::Ok;
     }
     let still = known.iter().all(|point| point.cursor == group.facts.cursor);
-    if still && nobody_is_there(case) {
+    let nobody = still && nobody_is_there(case);
+    // what fired and goes on is not over because the last consumer stopped as well
+    if nobody && !case.fired(ABOUT) {
         return Verdict::Ok;
     }
     let rates = group.rates(case.stream);
@@ -67,6 +73,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
         (None, _) => String::new(),
     };
     let who = match (group.consumers.value.is_some(), active) {
+        _ if nobody => ", and its consumers have stopped".to_owned(),
         (true, 0) => ", and no consumer is reading".to_owned(),
         (true, 1) => ", with 1 consumer at work".to_owned(),
         (true, n) => format!(", with {n} consumers at work"),
@@ -75,12 +82,15 @@ pub(super) fn judge(case: &Case) -> Verdict {
     let lag = last.lag.unwrap_or(after);
     let text =
         format!("the lag grew from {} to {lag} in {}{who}{pace}", first.lag.unwrap_or(before), age_words(span as i64));
+    let (cause, remedy) = if nobody { (STOPPED_CAUSE, STOPPED_REMEDY) } else { (ABOUT.cause, ABOUT.remedy) };
     ABOUT
         .finding(
             if after > before.saturating_mul(4).max(10_000) { Level::Critical } else { Level::Warn },
             text,
             Argv::of(&[b"XINFO", b"CONSUMERS", case.stream.key.bytes(), group.name().bytes()]),
         )
+        .because(cause)
+        .advising(remedy)
         .with("lag", lag)
         .with("growth", growth)
         .with("window_ms", span as i64)

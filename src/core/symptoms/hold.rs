@@ -1,7 +1,7 @@
 //! Which findings are still shown after their condition ended, so that nothing flips from tick to tick, and which become worse because
 //! they last. What a single fact refutes is not held: the entries are gone, the consumer is back, the lag is counted and is 0.
 
-use super::{Case, Finding, Judgement, Level, falling_behind, retention_race};
+use super::{Case, Finding, Judgement, Level, claim_ping_pong, falling_behind, redelivered, retention_race};
 use crate::core::known::Known;
 
 /// Findings over a trend. Nothing that one sample says can refute them but what [`is_refuted`] knows.
@@ -63,7 +63,12 @@ fn is_refuted(case: &Case, finding: &Finding) -> bool {
     let of_lag = finding.id == falling_behind::ABOUT.id;
     let race = finding.id == retention_race::ABOUT.id;
     let nothing_waits = case.group.lag.exact() == Some(0);
-    nothing_pending && of_pending
+    // it did not end: claim-ping-pong tells it now
+    let reported = || claim_ping_pong::reported(case);
+    let taken_over =
+        finding.id == redelivered::ABOUT.id && finding.entries.iter().any(|id| reported().contains_key(id));
+    taken_over
+        || nothing_pending && of_pending
         || small && of_lag
         || race && nothing_pending && nothing_waits
         || acted && (of_pending || of_lag || race)

@@ -76,6 +76,8 @@ struct Case<'a> {
     is_replica: bool,
     /// Whether a consumer's `idle` counts from its last attempt (7.2+) and not from its last success.
     idle_is_attempt: bool,
+    /// Whether MULTI is denied, so that the facts of a stream and its groups are never of one moment.
+    no_multi: bool,
     /// Checks that fired last time.
     fired: &'a BTreeSet<&'static str>,
 }
@@ -98,6 +100,7 @@ impl<'a> Case<'a> {
             server_ms: store.server_now_ms(now),
             serves_for_ms: store.serves_for_ms(now),
             is_replica: store.server.role.as_deref() == Some("replica"),
+            no_multi: store.denied.contains("MULTI"),
             idle_is_attempt: group.consumers().iter().any(|consumer| consumer.inactive_ms.reason().is_none()),
             fired,
         }
@@ -120,6 +123,7 @@ impl<'a> Case<'a> {
             Consumers => denied(self.group.consumers.fault()) || self.group.facts.consumers.exceeds(MOST_CONSUMERS),
             Rows => denied(failure(&self.group.pel_failure)),
             Entries => denied(failure(&self.stream.range_failure)),
+            OneMoment => self.no_multi && self.stream.skewed,
             Lag => self.group.lag.kind == LagKind::Unsupported || denied(self.stream.facts.fault()),
         }
     }
@@ -171,11 +175,13 @@ enum Need {
     Rows,
     /// XRANGE.
     Entries,
+    /// Facts of the stream and the group that are of one moment (MULTI).
+    OneMoment,
     /// A lag that is counted.
     Lag,
 }
 
-use Need::{Consumers, Entries, Facts, Lag, Rows};
+use Need::{Consumers, Entries, Facts, Lag, OneMoment, Rows};
 
 /// One check of a group.
 struct Check {
@@ -197,10 +203,10 @@ const CHECKS: &[Check] = &[
     Check { about: reads_history::ABOUT, needs: &[Consumers], judge: reads_history::judge },
     Check { about: hot_consumer::ABOUT, needs: &[Consumers], judge: hot_consumer::judge },
     Check { about: retention_race::ABOUT, needs: &[Facts], judge: retention_race::judge },
-    Check { about: trimmed::ABOUT_UNREAD, needs: &[Facts], judge: trimmed::judge_unread },
+    Check { about: trimmed::ABOUT_UNREAD, needs: &[Facts, OneMoment], judge: trimmed::judge_unread },
     Check { about: payload_gone::ABOUT, needs: &[Facts, Rows, Entries], judge: payload_gone::judge },
     Check { about: cursor_beyond_end::ABOUT, needs: &[Facts], judge: cursor_beyond_end::judge },
-    Check { about: entries_read_ahead::ABOUT, needs: &[Facts], judge: entries_read_ahead::judge },
+    Check { about: entries_read_ahead::ABOUT, needs: &[Facts, OneMoment], judge: entries_read_ahead::judge },
     Check { about: tail_held::ABOUT, needs: &[Facts], judge: tail_held::judge },
     Check { about: claimed::ABOUT, needs: &[Rows], judge: claimed::judge },
     Check { about: unowned::ABOUT, needs: &[Rows], judge: unowned::judge },

@@ -29,9 +29,10 @@ const OWN_REMEDY: &str =
 
 pub(super) fn judge(case: &Case) -> Verdict {
     let group = case.group;
-    if !group.pel.is_fetched() {
-        return if case.pending > 0 { Verdict::NotEnoughData } else { Verdict::Ok };
+    if case.pending == 0 {
+        return Verdict::Ok;
     }
+    // rows that no longer add up to the count of pending entries are a part of them, and still name what they show;
     // an entry without payload cannot be handled by anybody: payload-gone reports it
     let mut rows: Vec<&PendingRow> = group
         .pel
@@ -46,7 +47,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
         .max()
         .or((!rows.is_empty()).then_some(0))
     else {
-        return Verdict::Ok;
+        return if group.pel.is_fetched() { Verdict::Ok } else { Verdict::NotEnoughData };
     };
     rows.sort_by_key(|row| (std::cmp::Reverse(row.deliveries), row.id));
     let named: Vec<String> = rows

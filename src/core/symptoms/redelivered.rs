@@ -26,7 +26,7 @@ const FLOOR: usize = 3;
 
 pub(super) fn judge(case: &Case) -> Verdict {
     let group = case.group;
-    let elsewhere = claim_ping_pong::returned(case);
+    let elsewhere = claim_ping_pong::reported(case);
     let recent: Vec<_> = group
         .seen
         .redeliveries

@@ -314,13 +314,14 @@ async fn asking(link: &mut Link, streams: &[StreamRequest]) -> Result<(Vec<Strea
         let sample = if multi {
             // ASKING, MULTI, the commands, EXEC
             let part: Vec<Value> = replies.by_ref().take(steps.len() + 3).skip(1).collect();
+            let opening = part.first().cloned().unwrap_or(Value::Nil);
             match block::unpack(part) {
                 block::Block::Whole(values) => link.collect(stream, &steps, &values, true),
                 block::Block::Astray(values) => link.collect(stream, &steps, &values, false),
                 block::Block::Skewed(values) => {
                     // MULTI was refused and used up the ASKING, so these replies are redirections; without MULTI each command gets its
                     // own ASKING
-                    link.ask_singly();
+                    link.ask_singly(&opening);
                     link.collect(stream, &steps, &values, false)
                 }
                 block::Block::Aborted => unanswered(link, stream),
