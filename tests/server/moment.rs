@@ -96,3 +96,35 @@ fn what_is_of_one_moment_agrees_through_a_slow_link() {
         });
     });
 }
+
+#[test]
+fn without_multi_what_compares_a_stream_with_its_group_cannot_be_told() {
+    each_server(|server, found| {
+        let acl: Vec<&[u8]> = vec![b"ACL", b"SETUSER", b"watcher", b"on", b">secret", b"~*", b"+@all", b"-multi"];
+        if server.try_command(&acl).is_err() {
+            return; // before 6.0 there are no users
+        }
+        server.run("XGROUP CREATE k g 0 MKSTREAM");
+        server.run("XADD k 1-0 n 1");
+        server.run("XREADGROUP GROUP g c STREAMS k >");
+        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+        let clock = Clock::start();
+        let parts = Parts {
+            socket: Some(server.socket()),
+            user: Some("watcher".into()),
+            password: Some("secret".into()),
+            ..Parts::default()
+        };
+        let mut link = runtime.block_on(Link::connect(&Target::new(parts).unwrap(), clock)).unwrap();
+        let settings = Settings { keys: vec![Name::from("k")], ..Settings::default() };
+        let mut reading = FullReading::new(settings, clock);
+        let judged = |reading: &FullReading| {
+            let judgement = reading.watch.verdicts.group(&Name::from("k"), &Name::from("g"));
+            (judgement.cannot_tell.contains("trimmed-unread"), judgement.waiting.contains("trimmed-unread"))
+        };
+        runtime.block_on(reading.once(&mut link)).unwrap();
+        runtime.block_on(reading.once(&mut link)).unwrap();
+        assert_eq!(judged(&reading), (true, false), "{found}");
+        assert!(reading.watch.store.denied.contains("MULTI"), "{found}");
+    });
+}
