@@ -1,7 +1,7 @@
 //! The dialog of an action: what is asked for, the plan it gives, the typed confirmation, and what became of it. The focus begins on
 //! Cancel, so that a key typed ahead does nothing; only a plan that is shown, not refused and confirmed by typing can be sent.
 
-use super::{App, effect::Effect, key::Key};
+use super::{App, effect::Effect, key::Key, proposal};
 use crate::core::{
     action::{
         Ask, Plan,
@@ -14,7 +14,7 @@ use crate::core::{
     },
     name::Name,
     outcome::{Outcome, Refusal},
-    time::{Mono, Now, age_words},
+    time::{Mono, Now},
 };
 
 /// What takes keys in the dialog.
@@ -77,8 +77,6 @@ pub struct Dialog {
 
 /// Names longer than this, or with signs that cannot be typed, are confirmed by a number instead.
 const LONGEST_TYPED: usize = 40;
-/// Without observed handling times nothing younger than this is proposed for a claim, in milliseconds.
-const CAUTIOUS_IDLE_MS: i64 = 300_000;
 /// A notice of how an action ended stays for this time.
 const OUTCOME_MS: u64 = 10_000;
 
@@ -185,40 +183,16 @@ pub fn prepare(app: &mut App, action: Action, now: Now, effects: &mut Vec<Effect
 
 fn open(app: &mut App, asked: Ask, now: Now, effects: &mut Vec<Effect>) {
     let (key, name) = (asked.detail().key(), asked.detail().group());
-    let Some((_, group)) = app.watch.store.group(key, name) else { return };
-    let gone_after = group.gone_after_ms(&app.watch.store.settings);
-    let mut consumers: Vec<_> = group.consumers().iter().collect();
-    // the one that is most alive is the likeliest to want them
-    consumers.sort_by_key(|consumer| (consumer.idle_ms > gone_after, consumer.pending, consumer.name.clone()));
-    let (proposed, from) = match group.seen.handling_ms(1.0) {
-        Some(slowest) => (
-            (slowest.saturating_mul(3)).max(10_000),
-            format!("three times the slowest of {} handlings seen", group.seen.handled_ms.len()),
-        ),
-        None => (CAUTIOUS_IDLE_MS, "a cautious guess: no handling was seen so far".to_owned()),
-    };
-    // a claim that moves nothing does not help: say so where the entries are younger than what is proposed
-    let from = match group.oldest_idle(now.mono).value() {
-        Some(oldest) if oldest < proposed => format!("{from}; the oldest is idle for {}", age_words(oldest)),
-        _ => from,
-    };
+    let Some(seen) = app.watch.group(key, name) else { return };
+    let (form, min_idle_from) = proposal::of(app, &asked, seen, now);
     app.asked += 1;
-    let mut form = Form {
-        targets: consumers.iter().map(|consumer| consumer.name.clone()).collect(),
-        min_idle: format!("{}s", proposed / 1000),
-        place: app.group_screen.entry.unwrap_or(group.facts.cursor).to_string(),
-        ..Form::default()
-    };
-    if let Ask::Seek(SeekAsk { place: Place::Id(id), .. }) = &asked {
-        form.place = id.to_string();
-    }
     let mut dialog = Dialog {
         ask: asked,
         form,
         may_act: app.session.may_act,
         id: app.asked,
         part: Part::Cancel,
-        min_idle_from: from,
+        min_idle_from,
         moving: false,
         may_move: false,
         typed: String::new(),
@@ -282,10 +256,11 @@ fn asking(app: &mut App, dialog: &mut Dialog, key: Key, effects: &mut Vec<Effect
     match (key, dialog.part) {
         (Key::Esc | Key::Ctrl('c'), _) | (Key::Enter, Part::Cancel) => return false,
         (Key::BackTab | Key::Up, _) => leave(dialog, step(-1), effects),
-        (Key::Left | Key::Right, Part::Field(Field::Target)) if !dialog.form.targets.is_empty() => {
-            let count = dialog.form.targets.len() as isize;
+        (Key::Left | Key::Right, Part::Field(of @ (Field::Source | Field::Target))) => {
+            let Form { sources, source, targets, target, .. } = &mut dialog.form;
+            let (chosen, count) = if of == Field::Source { (source, sources.len()) } else { (target, targets.len()) };
             let by = if key == Key::Right { 1 } else { -1 };
-            dialog.form.target = (dialog.form.target as isize + by).rem_euclid(count) as usize;
+            *chosen = (*chosen as isize + by).rem_euclid(count.max(1) as isize) as usize;
             // what was confirmed was another plan
             dialog.typed.clear();
             ask(dialog, effects);

@@ -12,6 +12,7 @@ mod known;
 pub mod msg;
 pub mod overlay;
 pub mod overview;
+mod proposal;
 pub mod screen;
 pub mod update;
 

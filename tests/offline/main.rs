@@ -9,6 +9,8 @@
 
 /// The imports of each folder stay within the rules of CONTRIBUTING.md.
 mod architecture;
+/// What the dialogs of actions begin with.
+mod dialogs;
 /// The tables in the documents match the program.
 mod docs;
 /// The bodies of the fuzz targets on fixed inputs.

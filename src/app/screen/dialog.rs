@@ -66,6 +66,17 @@ fn fields(dialog: &Dialog) -> Vec<Line> {
         let Part::Field(of) = part else { continue };
         let form = &dialog.form;
         let line = match of {
+            Field::Source => {
+                let name = form.chosen_source().map_or("anybody".to_owned(), |name| name.shown());
+                let count = form.sources.len();
+                field(
+                    dialog,
+                    part,
+                    "from",
+                    &format!("‹ {name} ›"),
+                    &format!("← → chooses, {} of {count}", form.source + 1),
+                )
+            }
             Field::Target => {
                 let name = form.targets.get(form.target).map_or("nobody".to_owned(), Name::shown);
                 let count = form.targets.len();

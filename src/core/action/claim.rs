@@ -142,12 +142,18 @@ impl Asked for ClaimAsk {
     }
 
     fn fields(&self) -> &'static [Field] {
-        &[Field::Target, Field::MinIdle, Field::Limit]
+        &[Field::Source, Field::Target, Field::MinIdle, Field::Limit]
     }
 
     fn filled(&self, form: &Form) -> Result<Ask, String> {
         let (target, min_idle_ms, limit) = (form.chosen_target()?, form.min_idle_ms()?, form.limit()?);
-        Ok(Ask::Claim(Self { target, min_idle_ms, limit, ..self.clone() }))
+        let from = form.chosen_source();
+        if from.as_ref() == Some(&target) {
+            return Err(format!(
+                "{target} holds them already, and a claim to itself moves nothing: choose another consumer"
+            ));
+        }
+        Ok(Ask::Claim(Self { target, min_idle_ms, limit, from, ..self.clone() }))
     }
 }
 

@@ -6,6 +6,8 @@ use crate::core::name::Name;
 /// A field of a dialog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
+    /// The consumer whose entries are meant, or anybody's.
+    Source,
     /// The consumer that gets the entries.
     Target,
     /// The least idle time.
@@ -21,6 +23,9 @@ pub enum Field {
 /// The fields of all dialogs; each action reads its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Form {
+    /// Consumers that hold entries, and the chosen one; `None` stands for all of them.
+    pub sources: Vec<Option<Name>>,
+    pub source: usize,
     /// Consumers to choose from, and the chosen one.
     pub targets: Vec<Name>,
     pub target: usize,
@@ -38,12 +43,17 @@ impl Form {
     /// The text of a field that is typed into.
     pub fn text_mut(&mut self, field: Field) -> Option<&mut String> {
         match field {
-            Field::Target => None,
+            Field::Source | Field::Target => None,
             Field::MinIdle => Some(&mut self.min_idle),
             Field::Limit => Some(&mut self.limit),
             Field::Place => Some(&mut self.place),
             Field::InUse => Some(&mut self.in_use),
         }
+    }
+
+    /// The consumer whose entries are meant; `None` for anybody's.
+    pub fn chosen_source(&self) -> Option<Name> {
+        self.sources.get(self.source).cloned().flatten()
     }
 
     /// # Errors

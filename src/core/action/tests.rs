@@ -449,9 +449,17 @@ fn typed_fields_become_the_request() {
         limit: limit.to_owned(),
         place: place.to_owned(),
         in_use: in_use.to_owned(),
+        ..Form::default()
     };
     let Ok(Ask::Claim(claim)) = ask().filled(&form("90s", "7", "", "")) else { panic!("not a claim") };
     assert_eq!((claim.target, claim.min_idle_ms, claim.limit), ("b".into(), 90_000, Some(7)));
+    let from = |source| {
+        let sources = vec![None, Some("a".into()), Some("b".into())];
+        ask().filled(&Form { sources, source, ..form("90s", "", "", "") })
+    };
+    let Ok(Ask::Claim(claim)) = from(1) else { panic!("not a claim") };
+    assert_eq!((claim.from, claim.target), (Some("a".into()), "b".into()));
+    assert!(from(2).is_err_and(|why| why.contains("moves nothing")), "from b to b");
     for (min_idle, limit) in [("soon", ""), ("5m", "0"), ("5m", "x"), ("", "")] {
         assert!(ask().filled(&form(min_idle, limit, "", "")).is_err(), "{min_idle} {limit}");
     }
