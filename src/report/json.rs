@@ -330,7 +330,7 @@ fn finding(finding: &Finding) -> Value {
         "check": finding.check.to_string(),
         "remedy": finding.remedy,
         "since": finding.since_ms.map(rfc3339),
-        "since_is": "seen",
+        "since_is": if finding.lasted_ms.is_some() { "known" } else { "seen" },
         "also": finding.also,
         "about": {
             "entries": finding.entries.iter().map(ToString::to_string).collect::<Vec<_>>(),

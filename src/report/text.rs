@@ -10,7 +10,7 @@ use crate::core::{
     strip::{Cell, EntryState},
     summary::Summary,
     symptoms::{Finding, Level, expires_harmlessly},
-    time::{Now, age, rfc3339},
+    time::{Now, age, age_words, rfc3339},
     watch::Watch,
     words::{count, entries},
 };
@@ -44,7 +44,7 @@ pub fn snapshot(watch: &Watch, endpoint: &str, now: Now) -> String {
     }
     line(&mut out, 0, &verdict_line(watch));
     for finding in watch.verdicts.server() {
-        finding_lines(&mut out, 0, finding);
+        finding_lines(&mut out, 0, finding, now);
     }
     let (plain, mut shown): (Vec<_>, Vec<_>) = store.streams.values().partition(|stream| is_plain(watch, stream));
     if plain.len() <= PLAIN {
@@ -158,7 +158,7 @@ fn stream_lines(out: &mut String, watch: &Watch, stream: &StreamState, now: Now)
         group_lines(out, watch, stream, group, now);
     }
     for finding in watch.verdicts.stream(&stream.key) {
-        finding_lines(out, 2, finding);
+        finding_lines(out, 2, finding, now);
     }
 }
 
@@ -223,7 +223,7 @@ fn group_lines(out: &mut String, watch: &Watch, stream: &StreamState, group: &Gr
         line(out, 4, "ignored: not judged");
     }
     for finding in &watch.verdicts.group(&stream.key, group.name()).findings {
-        finding_lines(out, 4, finding);
+        finding_lines(out, 4, finding, now);
     }
 }
 
@@ -251,8 +251,14 @@ fn consumer_line(group: &GroupState, one: &ConsumerFacts, now: Now) -> String {
     format!("{}: {} pending{oldest}, {seen}", one.name, one.pending)
 }
 
-fn finding_lines(out: &mut String, indent: usize, finding: &Finding) {
-    line(out, indent, &format!("{} {}: {}", finding.level.word(), finding.id, finding.sentence()));
+fn finding_lines(out: &mut String, indent: usize, finding: &Finding, now: Now) {
+    let lasts = finding.since_ms.map_or(0, |since| now.wall_ms.saturating_sub(since));
+    let since = match finding.lasted_ms {
+        Some(_) => format!(", for {}", age_words(lasts)),
+        None if lasts >= 1000 => format!(", seen for {}", age_words(lasts)),
+        None => String::new(),
+    };
+    line(out, indent, &format!("{} {}{since}: {}", finding.level.word(), finding.id, finding.sentence()));
     line(out, indent + 2, &format!("first check: {}", finding.check));
 }
 

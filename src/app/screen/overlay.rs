@@ -117,7 +117,10 @@ fn finding(app: &App, now: Now) -> Vec<Line> {
         vec![bold(format!("{} ({})", finding.id, finding.level.word()), level_tone(finding.level))],
         vec![span(finding.sentence(), Tone::Plain)],
         Vec::new(),
-        field("seen for", finding.since_ms.map_or("-".to_owned(), |since| age(now.wall_ms.saturating_sub(since)))),
+        field(
+            if finding.lasted_ms.is_some() { "for" } else { "seen for" },
+            finding.since_ms.map_or("-".to_owned(), |since| age(now.wall_ms.saturating_sub(since))),
+        ),
         field("likely cause", finding.cause.to_owned()),
         field("what to do", finding.remedy.to_owned()),
         vec![

@@ -14,7 +14,7 @@ use crate::core::{
 pub struct SymptomItem {
     pub mark: Span,
     pub id: Span,
-    /// For how long it has been found; empty while that is not known.
+    /// For how long it has lasted by the facts, or has been seen; empty while that is not known.
     pub lasts: String,
     /// The sentence.
     pub text: String,
@@ -42,7 +42,11 @@ pub fn item(finding: &Finding, selected: bool, now: Now) -> SymptomItem {
     SymptomItem {
         mark: level_mark(Some(finding.counts_as())),
         id: bold(finding.id, level_tone(finding.counts_as())),
-        lasts: lasts(finding, now),
+        lasts: match lasts(finding, now) {
+            age if age.is_empty() => age,
+            age if finding.lasted_ms.is_some() => format!("for {age}"),
+            age => format!("seen for {age}"),
+        },
         text: finding.sentence(),
         check: finding.check.to_string(),
         selected,

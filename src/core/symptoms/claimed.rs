@@ -68,5 +68,6 @@ fn finding(case: &Case, given: &Given) -> super::Finding {
         .with("given", given.entries as i64)
         .with("handled", given.handled as i64)
         .with("still_pending", given.left.len() as i64)
+        .lasting(ago(given.at.mono))
         .with("since_ms", ago(given.at.mono))
 }

@@ -53,6 +53,7 @@ impl About {
             remedy: self.remedy,
             also: Vec::new(),
             entries: Vec::new(),
+            lasted_ms: None,
             since_ms: None,
             cleared_ms: None,
             known_until_ms: None,
@@ -80,7 +81,9 @@ pub struct Finding {
     pub also: Vec<&'static str>,
     /// The entries meant, at most a hundred, where it is about single entries.
     pub entries: Vec<EntryId>,
-    /// When it was first seen, in Unix milliseconds; `None` before the verdict over its group was made.
+    /// For how long it has lasted by the facts, in milliseconds, where they tell it; else it counts from when it was first seen.
+    pub lasted_ms: Option<i64>,
+    /// When it began, in Unix milliseconds, or was first seen; `None` before the verdict over its group was made.
     pub since_ms: Option<i64>,
     /// Its condition no longer holds: when it last did, in Unix milliseconds. It keeps its place for a while, in the past tense.
     pub cleared_ms: Option<i64>,
@@ -139,6 +142,13 @@ impl Finding {
     #[must_use]
     pub fn about(mut self, consumer: Option<Name>) -> Self {
         self.consumer = consumer;
+        self
+    }
+
+    /// The facts tell for how long it has lasted, in milliseconds.
+    #[must_use]
+    pub fn lasting(mut self, ms: i64) -> Self {
+        self.lasted_ms = Some(ms);
         self
     }
 

@@ -104,6 +104,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
                 Argv::of(&[b"XPENDING", key, group.name().bytes(), b"-", b"+", b"10", consumer.name.bytes()]),
             )
             .about(Some(consumer.name.clone()))
+            .lasting(*idle)
             .with("pending", consumer.pending)
             .with("oldest_idle_ms", *oldest)
             .with("consumer_idle_ms", *idle)
@@ -150,6 +151,7 @@ impl Many<'_> {
         let (key, name) = (case.stream.key.bytes(), case.group.name().bytes());
         ABOUT
             .finding(level, text, Argv::of(&[b"XPENDING", key, name]))
+            .lasting(self.gone.iter().map(|(_, idle, _)| *idle).max().unwrap_or(0))
             .with("holders_gone", self.gone.len() as i64)
             .with("pending", held)
             .with("oldest_idle_ms", oldest)

@@ -126,6 +126,7 @@ fn finding(case: &Case, consumer: &ConsumerFacts, rows: &[&PendingRow], limits: 
         .finding(level, text, Argv::of(&[b"XPENDING", key, group, b"-", b"+", b"10", name]))
         .about(Some(consumer.name.clone()))
         .of_entries(rows.iter().map(|row| row.id))
+        .lasting(oldest)
         .with("entries", rows.len() as i64)
         .with("oldest_idle_ms", oldest)
         .with("consumer_idle_ms", consumer.idle_ms)

@@ -82,6 +82,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
         .because(cause)
         .advising(remedy)
         .with_known("lag", waiting.count)
+        .lasting(waits_ms)
         .with("waiting_ms", waits_ms)
         .with("consumers", consumers.len() as i64)
         .with("seen_ms_ago", seen_ago)

@@ -60,6 +60,7 @@ pub(super) fn judge(case: &Case) -> Verdict {
     let check = Argv::of(&[b"XPENDING", case.stream.key.bytes(), group.name().bytes(), from.as_bytes(), b"+", b"10"]);
     ABOUT
         .finding(Level::Warn, text, check)
+        .lasting(idle(oldest))
         .with("stale", count)
         .with("in_front", in_front as i64)
         .with("oldest_idle_ms", idle(oldest))

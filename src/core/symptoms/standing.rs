@@ -16,7 +16,7 @@ const HOLD_MS: u64 = 60_000;
 /// One finding over time.
 #[derive(Clone, Debug)]
 struct Standing {
-    /// When it was first seen, in Unix milliseconds.
+    /// When it began by the facts, else when it was first seen, in Unix milliseconds.
     since_ms: i64,
     /// Since when it fires without a break; `None` while it does not.
     grows_since: Option<Mono>,
@@ -171,6 +171,9 @@ impl Standings {
             Change { event, text: format!("{} {}: {}", level.word(), finding.id, finding.text) }
         });
         finding.level = standing.level;
+        if let Some(lasted_ms) = finding.lasted_ms {
+            standing.since_ms = standing.since_ms.min(now.wall_ms.saturating_sub(lasted_ms));
+        }
         finding.since_ms = Some(standing.since_ms);
         standing.last = (standing.level > Level::Info).then(|| Box::new(finding.clone()));
         change
@@ -215,6 +218,21 @@ mod tests {
         }
         assert_eq!(seen(&mut standings, Level::Warn, at(63)), (Level::Warn, Some(1000)));
         assert_eq!(seen(&mut standings, Level::Info, at(64)), (Level::Warn, Some(1000)));
+    }
+
+    #[test]
+    fn it_began_when_the_facts_say_so_and_else_when_it_was_first_seen() {
+        let mut standings = Standings::default();
+        let mut since = |lasted_ms: Option<i64>, now: Now| {
+            let about = About { id: "gone", levels: &[], says: "", cause: "", remedy: "" };
+            let mut findings = vec![about.finding(Level::Warn, "", Argv::of(&[b"PING"]))];
+            findings[0].lasted_ms = lasted_ms;
+            standings.follow(&mut findings, now, |_| After::Refuted);
+            findings[0].since_ms
+        };
+        assert_eq!(since(None, at(100)), Some(100_000));
+        assert_eq!(since(Some(60_000), at(110)), Some(50_000));
+        assert_eq!(since(Some(5_000), at(120)), Some(50_000), "an entry that came later does not make it younger");
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub fn draw_items(frame: &mut Frame, area: Rect, items: &[SymptomItem], note: &s
             picked_at = lines.len();
         }
         let lead = if item.selected { bold("▌", Tone::Accent) } else { span(" ", Tone::Plain) };
-        let lasts = if item.lasts.is_empty() { String::new() } else { format!("  for {}", item.lasts) };
+        let lasts = if item.lasts.is_empty() { String::new() } else { format!("  {}", item.lasts) };
         lines.push(vec![
             lead.clone(),
             item.mark.clone(),
