@@ -130,6 +130,9 @@ pub struct ScreenArgs {
     /// Never write in this session, even with --allow-actions
     #[arg(long, help_heading = "Screen")]
     pub read_only: bool,
+    /// Ring the terminal's bell when something becomes critical
+    #[arg(long, help_heading = "Screen")]
+    pub bell: bool,
     /// Draw with ASCII only
     #[arg(long, help_heading = "Screen")]
     pub ascii: bool,

@@ -49,6 +49,8 @@ pub struct Options {
     pub interval: Duration,
     /// The look.
     pub theme: Theme,
+    /// Ring the terminal's bell when something becomes critical.
+    pub bell: bool,
     /// Whether actions may be carried out.
     pub may_act: bool,
     /// Why not, to be put behind "this session only reads".
@@ -111,6 +113,9 @@ struct Dashboard {
     app: App,
     screen: Screen,
     theme: Theme,
+    bell: bool,
+    /// The title that the terminal shows.
+    title: String,
     clock: Clock,
     polling: watch::Sender<Polling>,
     /// To the poller.
@@ -180,6 +185,8 @@ impl Dashboard {
             app,
             screen,
             theme: options.theme,
+            bell: options.bell,
+            title: String::new(),
             clock,
             polling,
             polls,
@@ -294,6 +301,11 @@ impl Dashboard {
                 }
                 Effect::StopAction => self.stop.ask(),
                 Effect::Copy(text) => execute!(io::stdout(), CopyToClipboard::to_clipboard_from(text))?,
+                Effect::Ring => {
+                    if self.bell {
+                        terminal::ring()?;
+                    }
+                }
                 Effect::Redraw => self.screen.forget()?,
                 Effect::Suspend => self.suspend()?,
                 Effect::Quit { printing } => return Ok(Next::End { printing }),
@@ -305,6 +317,7 @@ impl Dashboard {
     /// Raw mode swallows Ctrl-Z, so the program stops itself the way the shell would have it.
     fn suspend(&mut self) -> io::Result<()> {
         terminal::give_back();
+        self.title.clear();
         // the shell's own kill: small systems have no program of that name. Where it cannot be done, the screen just comes back
         let _ = std::process::Command::new("sh").args(["-c", "kill -STOP $PPID"]).status();
         self.screen.resume()
@@ -312,6 +325,10 @@ impl Dashboard {
 
     fn draw(&mut self) -> io::Result<()> {
         let view = screen::Screen::of(&self.app, self.clock.now(), &local_time());
+        if view.title != self.title {
+            terminal::while_ours(|| terminal::set_title(&view.title))?;
+            self.title.clone_from(&view.title);
+        }
         let (theme, terminal) = (self.theme, &mut self.screen.terminal);
         terminal::while_ours(|| {
             let mut out = io::stdout();

@@ -143,7 +143,7 @@ fn rows(rows: &[PendingRow]) -> Value {
     json!({"complete": rows.len() <= ROWS, "entries": rows.iter().take(ROWS).map(row).collect::<Vec<_>>()})
 }
 
-/// The last actions in a journal, oldest first, as lines for people: `2026-11-30T12:00:00.000Z claim orders/workers: done, …`.
+/// The last actions in a journal, oldest first, as lines for people: `2026-11-30T12:00:00.000Z claim orders/workers on 127.0.0.1:6379: done, …`.
 pub fn tail(path: &Path, most: usize) -> Vec<String> {
     if !fs::metadata(path).is_ok_and(|found| found.is_file()) {
         return Vec::new();
@@ -153,7 +153,8 @@ pub fn tail(path: &Path, most: usize) -> Vec<String> {
     let text = String::from_utf8_lossy(&bytes);
     let field = |value: &Value| crate::core::name::visible(value.as_str().unwrap_or_default().as_bytes());
     let subject = |line: &Value| {
-        format!("{} {}/{}", field(&line["action"]), field(&line["stream"]["text"]), field(&line["group"]["text"]))
+        let (stream, group) = (field(&line["stream"]["text"]), field(&line["group"]["text"]));
+        format!("{} {stream}/{group} on {}", field(&line["action"]), field(&line["server"]))
     };
     let (mut lines, mut begun): (Vec<String>, Vec<Value>) = (Vec::new(), Vec::new());
     for line in text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {

@@ -156,7 +156,8 @@ pub async fn dashboard(server: &ServerArgs, watch: &WatchArgs, screen: &ScreenAr
     let (may_act, why_read_only) = permission(screen, false);
     let target = target(server)?;
     let settings = Settings { database: target.db(), ..settings(watch)? };
-    let options = Options { settings, interval: watch.interval, theme: theme(screen), may_act, why_read_only };
+    let options =
+        Options { settings, interval: watch.interval, theme: theme(screen), bell: screen.bell, may_act, why_read_only };
     dashboard::run(target, options, Clock::start(), JoinSet::new()).await
 }
 
@@ -186,8 +187,14 @@ pub async fn demo(args: &DemoArgs) -> Result<(), Failure> {
     });
     if io::stdout().is_terminal() {
         let (may_act, why_read_only) = permission(&args.screen, true);
-        let options =
-            Options { settings, interval: Duration::from_secs(1), theme: theme(&args.screen), may_act, why_read_only };
+        let options = Options {
+            settings,
+            interval: Duration::from_secs(1),
+            theme: theme(&args.screen),
+            bell: args.screen.bell,
+            may_act,
+            why_read_only,
+        };
         return dashboard::run(Target::unix(server.socket())?, options, Clock::start(), workload).await;
     }
     tokio::select! {

@@ -1,7 +1,7 @@
 //! The dialog of an action: what is asked for, the plan it gives, the typed confirmation, and what became of it. The focus begins on
 //! Cancel, so that a key typed ahead does nothing; only a plan that is shown, not refused and confirmed by typing can be sent.
 
-use super::{App, effect::Effect, key::Key, proposal};
+use super::{App, effect::Effect, key::Key, log::Acted, proposal};
 use crate::core::{
     action::{
         Ask, Plan,
@@ -399,7 +399,9 @@ pub fn planned(app: &mut App, id: u64, plan: Result<Box<Plan>, String>) {
 /// The end of an action. A cursor that moved meanwhile is the normal case on a live group: nothing was written, the new preview is
 /// asked for at once, and from then on "the cursor is moving" may be acknowledged.
 pub fn ended_with(app: &mut App, id: u64, outcome: Box<Outcome>, now: Now, effects: &mut Vec<Effect>) {
-    app.session.actions.push((now.wall_ms, outcome.text()));
+    let (wall_ms, text) = (now.wall_ms, outcome.text());
+    let row = app.dialog_mut(id).map(|dialog| (dialog.ask.detail().key().clone(), dialog.ask.detail().group().clone()));
+    app.session.actions.push(Acted { wall_ms, row, text });
     let Some(dialog) = app.dialog_mut(id) else {
         return app.notify(outcome.text(), now, OUTCOME_MS);
     };

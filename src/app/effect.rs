@@ -47,6 +47,8 @@ pub enum Effect {
     StopAction,
     /// Put text into the terminal's clipboard.
     Copy(String),
+    /// Something became critical.
+    Ring,
     /// Clear and draw everything.
     Redraw,
     /// Stop, as Ctrl-Z asks for.

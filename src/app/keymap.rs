@@ -69,7 +69,7 @@ pub enum Action {
     /// Copy the command that shows the same.
     CopyCommand,
     /// What happened so far.
-    Events,
+    Log,
     /// The keys.
     Help,
     /// Everything that can be done here, found by typing.
@@ -279,7 +279,7 @@ pub const BINDINGS: &[Binding] = &[
     .unless(&[no_finding_picked]),
     row(Action::Pause, &[Char(' ')], Scope::Everywhere, "pause", "freeze the screen; polling continues"),
     row(Action::Alone, &[Char('f')], Scope::Group, "full", "the pane in focus alone, and back to all panes"),
-    row(Action::Poll, &[Char('r'), F(5)], Scope::Everywhere, "", "poll now"),
+    row(Action::Poll, &[Char('r'), F(5)], Scope::Everywhere, "", "poll now, and put the rows in order by the present numbers"),
     row(Action::Faster, &[Char('+'), Char('=')], Scope::Everywhere, "", "poll more often"),
     row(Action::Slower, &[Char('-')], Scope::Everywhere, "", "poll less often"),
     row(
@@ -297,11 +297,11 @@ pub const BINDINGS: &[Binding] = &[
         "copy the redis-cli command that shows the same",
     ),
     row(
-        Action::Events,
+        Action::Log,
         &[Char('e')],
         Scope::Everywhere,
-        "events",
-        "events so far: findings, groups lost, cursors moved back, consumers gone, links lost",
+        "log",
+        "the log of this row: findings, losses, cursors moved, links lost, actions; a in it shows everything",
     )
     .unless(&[no_events]),
     row(Action::Help, &[Char('?'), F(1)], Scope::Everywhere, "help", "the keys that work here"),
@@ -379,7 +379,7 @@ fn no_finding_picked(app: &App) -> Option<&'static str> {
 
 fn no_events(app: &App) -> Option<&'static str> {
     let none = app.watch.store.events.is_empty() && app.session.actions.is_empty() && app.session.journal.is_empty();
-    (none && app.overlay != Some(Overlay::Events)).then_some("nothing happened so far")
+    (none && !matches!(app.overlay, Some(Overlay::Log(_)))).then_some("nothing happened so far")
 }
 
 /// The table for the README, as Markdown.

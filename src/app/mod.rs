@@ -9,6 +9,7 @@ pub mod group_screen;
 pub mod key;
 pub mod keymap;
 mod known;
+pub mod log;
 pub mod msg;
 pub mod overlay;
 pub mod overview;
@@ -87,8 +88,8 @@ pub struct Session {
     pub may_act: bool,
     /// Why not, to be put behind "this session only reads".
     pub why_read_only: String,
-    /// What was done in this run: when, in Unix milliseconds, and a sentence.
-    pub actions: Vec<(i64, String)>,
+    /// What was done in this run, oldest first.
+    pub actions: Vec<log::Acted>,
     /// What the journal has of earlier runs, oldest first.
     pub journal: Vec<String>,
 }
@@ -115,6 +116,8 @@ pub struct App {
     pub group_screen: GroupScreen,
     /// What lies over the screen and takes all keys.
     pub overlay: Option<Overlay>,
+    /// How many critical findings there were at the last sample.
+    pub critical: usize,
     /// How many lines of the overlay are scrolled away.
     pub scroll: usize,
     /// Dialogs opened so far.
@@ -140,6 +143,7 @@ impl App {
             overview: Overview::default(),
             group_screen: GroupScreen::default(),
             overlay: None,
+            critical: 0,
             scroll: 0,
             asked: 0,
             notice: None,

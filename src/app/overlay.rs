@@ -1,6 +1,6 @@
 //! What lies over the screen and takes all keys: one thing at a time.
 
-use super::{App, commands::Commands, dialog::Dialog, keymap::Action};
+use super::{App, commands::Commands, dialog::Dialog, keymap::Action, log::Log};
 use crate::core::{command::Argv, id::EntryId, name::Name, sample::EntryPayload};
 
 /// What lies over the screen.
@@ -11,7 +11,7 @@ pub enum Overlay {
     /// Everything that can be done in this place, found by typing.
     Commands(Commands),
     /// What happened so far.
-    Events,
+    Log(Log),
     /// One entry.
     Entry {
         /// Its stream.
@@ -31,7 +31,8 @@ const MOST_SCROLL: usize = 10_000;
 
 /// The key that opened it also closes it.
 pub fn toggle(app: &mut App, overlay: Overlay) {
-    if app.overlay.as_ref() == Some(&overlay) {
+    let same = |open: &Overlay| std::mem::discriminant(open) == std::mem::discriminant(&overlay);
+    if app.overlay.as_ref().is_some_and(same) {
         app.overlay = None;
     } else {
         app.show(overlay);

@@ -9,6 +9,7 @@ use super::{
     key::Key,
     keymap::{self, Action},
     known,
+    log::Log,
     msg::Msg,
     overlay, overview,
 };
@@ -97,6 +98,12 @@ pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
     }
     group_screen::unfold(app);
     overview::keep_selection(app);
+    if sampled {
+        let critical = app.count_critical();
+        if critical > std::mem::replace(&mut app.critical, critical) {
+            effects.push(Effect::Ring);
+        }
+    }
     let after = app.focus();
     let refocused = before.0 != after;
     app.unplanned |= refocused;
@@ -134,6 +141,12 @@ fn press(app: &mut App, key: Key, now: Now, effects: &mut Vec<Effect>) {
             commands::Pressed::Other => {}
         }
     }
+    if let Some(Overlay::Log(log)) = &mut app.overlay
+        && log.press(key)
+    {
+        app.scroll = 0;
+        return;
+    }
     let Some(action) = keymap::action(app, key) else {
         let text = match &app.overlay {
             Some(_) => format!("{key} does nothing in this box: Esc closes it"),
@@ -162,12 +175,15 @@ fn act(app: &mut App, action: Action, now: Now, effects: &mut Vec<Effect>) {
             };
         }
         Action::MarkKnown => known::mark(app, now),
-        Action::Poll => effects.push(Effect::PollNow),
+        Action::Poll => {
+            app.overview.forget_order();
+            effects.push(Effect::PollNow);
+        }
         Action::Faster => change_interval(app, -1, now),
         Action::Slower => change_interval(app, 1, now),
         Action::CopyName => copy(app, picked_name(app), now, effects),
         Action::CopyCommand => copy(app, picked_command(app), now, effects),
-        Action::Events => overlay::toggle(app, Overlay::Events),
+        Action::Log => overlay::toggle(app, Overlay::Log(Log::default())),
         Action::Help => overlay::toggle(app, Overlay::Help),
         Action::Commands => app.show(Overlay::Commands(Commands::here(app))),
         // from the box, from the group screen; from the overview there is no way back

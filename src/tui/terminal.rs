@@ -4,7 +4,8 @@ use crossterm::{
     cursor,
     event::{DisableBracketedPaste, EnableBracketedPaste},
     execute,
-    terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode},
+    style::Print,
+    terminal::{EnterAlternateScreen, LeaveAlternateScreen, SetTitle, disable_raw_mode, enable_raw_mode},
 };
 use ratatui::{
     Terminal,
@@ -75,7 +76,33 @@ impl Drop for Screen {
 fn enter() -> io::Result<()> {
     enable_raw_mode()?;
     TAKEN.store(true, Ordering::SeqCst);
+    if has_titles() {
+        execute!(io::stdout(), Print(KEEP_TITLE))?;
+    }
     execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste, cursor::Hide)
+}
+
+/// The terminal keeps its title on a stack, and takes it back (XTWINOPS 22 and 23).
+const KEEP_TITLE: &str = "\x1b[22;0t";
+const TITLE_BACK: &str = "\x1b[23;0t";
+
+/// The Linux console has no title, and shows a part of what sets one.
+fn has_titles() -> bool {
+    std::env::var("TERM").is_ok_and(|term| term != "linux")
+}
+
+/// Sets the title of the window or tab.
+///
+/// # Errors
+/// When nothing can be written.
+pub fn set_title(title: &str) -> io::Result<()> {
+    if has_titles() { execute!(io::stdout(), SetTitle(title)) } else { Ok(()) }
+}
+
+/// # Errors
+/// When nothing can be written.
+pub fn ring() -> io::Result<()> {
+    execute!(io::stdout(), Print('\x07'))
 }
 
 /// Draws, if pelwatch has the terminal. It has not after a panic in a task: its report is on the main screen, and stays readable.
@@ -92,6 +119,10 @@ pub fn give_back() {
     if TAKEN.swap(false, Ordering::SeqCst) {
         let mut out = io::stdout();
         let _ = execute!(out, DisableBracketedPaste, cursor::Show, LeaveAlternateScreen);
+        if has_titles() {
+            // a terminal without the stack shows no verdict that is over
+            let _ = execute!(out, SetTitle(""), Print(TITLE_BACK));
+        }
         let _ = disable_raw_mode();
         let _ = out.flush();
     }

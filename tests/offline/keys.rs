@@ -108,7 +108,7 @@ fn a_pane_is_chosen_by_number_and_shown_alone() {
 #[test]
 fn all_entries_of_a_consumer_are_marked_and_unmarked() {
     let mut scene = troubled();
-    scene.keys("<Enter>V");
+    scene.keys("/payments<Enter><Enter>V");
     let count = scene.app.group_screen.marks.len();
     assert!(count > 1 && notice(&scene).contains("pending marked"), "{count}: {}", notice(&scene));
     scene.keys("V");

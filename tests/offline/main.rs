@@ -19,6 +19,8 @@ mod fuzzing;
 mod keys;
 /// Findings that the user marked as known.
 mod known;
+/// The log of what happened, the title and the bell.
+mod log;
 /// Cargo.toml keeps its promises.
 mod manifest;
 /// The polling task on a scripted source.

@@ -30,6 +30,7 @@ fn is_harmless(effect: &Effect) -> bool {
         | Effect::FetchEntry { .. }
         | Effect::Copy(_)
         | Effect::Redraw
+        | Effect::Ring
         | Effect::Suspend
         | Effect::MakePlan { .. }
         | Effect::StopAction
@@ -191,7 +192,7 @@ fn place_for(binding: &keymap::Binding) -> Scene {
             scene = troubled();
             scene.keys("<Enter><Tab>");
         }
-        Action::Events => {
+        Action::Log => {
             scene = seed_group();
             scene.run(1, |world, _| world.streams.clear()).keys("<Esc>");
         }
@@ -234,7 +235,7 @@ fn did(action: Action, before: &App, after: &App, effects: &[Effect]) -> bool {
         Action::Slower => after.interval_ms == 2000,
         Action::CopyName => effects == [Effect::Copy("workers".into())],
         Action::CopyCommand => effects == [Effect::Copy("redis-cli -s /run/redis.sock XINFO GROUPS mail".into())],
-        Action::Events => after.overlay == Some(Overlay::Events),
+        Action::Log => matches!(after.overlay, Some(Overlay::Log(_))),
         Action::Help => after.overlay == Some(Overlay::Help),
         Action::Redraw => effects == [Effect::Redraw],
         Action::Suspend => effects == [Effect::Suspend],

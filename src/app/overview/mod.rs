@@ -100,7 +100,11 @@ pub fn act(app: &mut App, action: Action, now: Now) -> Option<RowId> {
 
 fn sort(app: &mut App, step: isize, now: Now) {
     app.overview.order = app.overview.order.column(step);
-    app.notify(format!("sorted by {}", app.overview.order.word()), now, super::NOTICE_MS);
+    app.notify(
+        format!("sorted by {}; rows keep their places until r or a new level", app.overview.order.word()),
+        now,
+        super::NOTICE_MS,
+    );
 }
 
 /// Keys while the filter is typed; false for those that mean something else.

@@ -2,8 +2,15 @@
 //! thousands of groups, to look at each of them at every key and for every frame takes longer than a frame may.
 
 use super::{Order, Row, RowId};
-use crate::{app::App, core::symptoms::Level};
-use std::borrow::Cow;
+use crate::{
+    app::App,
+    core::{store::GroupState, symptoms::Level},
+};
+use std::{
+    borrow::Cow,
+    cmp::Reverse,
+    hash::{DefaultHasher, Hash, Hasher},
+};
 
 /// What the order was computed from.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +30,8 @@ struct Basis {
 pub struct Ranked {
     /// `None` before anything was ranked.
     basis: Option<Basis>,
+    /// Which rows there are and how bad each is: as long as that stays, the rows keep their places.
+    shape: u64,
     /// Those that the filter lets through, in order.
     pub order: Vec<usize>,
     /// The row picked: the chosen one while it is there, else the first.
@@ -42,8 +51,28 @@ pub struct Ranked {
     /// Rows of which nothing can be said, and why, of the first.
     pub unknown: usize,
     pub why_unknown: Option<String>,
+    /// The first of the worst rows and what was found there; nothing where no row needs a look.
+    pub worst: Option<String>,
     /// Checks that cannot be judged.
     pub cannot_tell: Vec<&'static str>,
+}
+
+impl Basis {
+    /// Whether the other one asks for the same order of the same rows, whatever was folded between them.
+    fn asks_for(&self, other: &Self) -> bool {
+        *self == Self { folds: self.folds, ..other.clone() }
+    }
+}
+
+/// The rows and the levels that the order of them rests on, as one number.
+fn shape(rows: &[Row], levels: &[Option<Level>]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for (row, level) in rows.iter().zip(levels) {
+        row.stream.key.hash(&mut hasher);
+        row.group.map(GroupState::name).hash(&mut hasher);
+        level.filter(|level| *level > Level::Info).hash(&mut hasher);
+    }
+    hasher.finish()
 }
 
 impl Ranked {
@@ -90,12 +119,18 @@ impl App {
     fn rank_all(&self, basis: Basis) -> Ranked {
         let rows = self.every_row();
         let levels: Vec<Option<Level>> = rows.iter().map(Row::level).collect();
-        let mut order: Vec<usize> = (0..rows.len()).filter(|row| self.passes(&rows[*row])).collect();
+        let shape = shape(&rows, &levels);
+        let last = &self.overview.ranked;
+        let holds = last.shape == shape && last.basis.as_ref().is_some_and(|last| last.asks_for(&basis));
+        let mut order: Vec<usize> =
+            if holds { last.order.clone() } else { (0..rows.len()).filter(|row| self.passes(&rows[*row])).collect() };
         // names break ties, so that equal rows never change places
-        if self.overview.order != Order::Name {
-            order.sort_by_cached_key(|row| self.rank(&rows[*row], levels[*row]));
+        if holds {
+            // nothing moves because a number changed
+        } else if self.overview.order != Order::Name {
+            order.sort_by_cached_key(|row| Reverse(self.rank(&rows[*row], levels[*row])));
         }
-        if self.overview.reversed {
+        if self.overview.reversed && !holds {
             order.reverse();
         }
         let chosen = self.overview.selected.as_ref().filter(|_| self.overview.chosen);
@@ -105,7 +140,12 @@ impl App {
         let found = |level| all_found.iter().filter(|found| **found == Some(level)).count();
         let quiet = rows.iter().zip(&all_found).filter(|(_, found)| found.is_none()).map(|(row, _)| row);
         let unknown: Vec<String> = quiet.filter_map(Row::why_unknown).collect();
+        // the first by name, so that it stays the same one
+        let level = all_found.iter().flatten().max().copied().filter(|level| *level > Level::Info);
+        let worst = level.and_then(|level| all_found.iter().position(|found| *found == Some(level)));
         Ranked {
+            shape,
+            worst: worst.map(|row| rows[row].trouble()),
             basis: Some(basis),
             picked,
             rows: rows.len(),

@@ -25,6 +25,17 @@ pub struct Row<'a> {
     verdicts: OfStream<'a>,
 }
 
+/// How urgent a row is among those of its level: the largest comes first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Urgency {
+    lost: i64,
+    lag_rises: bool,
+    oldest_ms: Option<i64>,
+}
+
+/// Whether a lag rises is judged over this window, in milliseconds.
+const WINDOW_MS: u64 = 60_000;
+
 impl<'a> Row<'a> {
     /// What was found of the stream as a whole.
     pub fn of_stream(&self) -> &'a [Finding] {
@@ -96,6 +107,29 @@ impl<'a> Row<'a> {
         self.judgement().and_then(Judgement::level).filter(|level| *level > Level::Info).max(of_stream)
     }
 
+    /// `orders/workers holder-gone`: the row and the worst that was found there.
+    pub fn trouble(&self) -> String {
+        let of_group = self.judgement().into_iter().flat_map(|judgement| &judgement.findings);
+        let mut found: Vec<&Finding> = of_group.chain(self.of_stream()).collect();
+        found.sort_by_key(|finding| Reverse(finding.counts_as()));
+        let group = self.group.map_or(String::new(), |group| format!("/{}", group.name().shown()));
+        let what = found.first().map_or(String::new(), |finding| format!(" {}", finding.id));
+        format!("{}{group}{what}", self.stream.key.shown())
+    }
+
+    /// Among rows that are equally bad, those that lost entries come first, then those whose lag rises, then those with the oldest
+    /// pending entry.
+    fn urgency(&self) -> Urgency {
+        let Some(group) = self.group else { return Urgency::default() };
+        let mut lags = group.history.window(WINDOW_MS).filter_map(|point| point.lag);
+        let (first, last) = (lags.next(), lags.next_back());
+        Urgency {
+            lost: group.lost.map_or(0, |lost| lost.entries),
+            lag_rises: first.zip(last).is_some_and(|(first, last)| last > first),
+            oldest_ms: group.oldest_idle(Mono(0)).value(),
+        }
+    }
+
     fn lag_rank(&self) -> i64 {
         self.group.map_or(-2, |group| match group.lag.kind {
             LagKind::Unknown | LagKind::Unsupported => 1,
@@ -138,20 +172,20 @@ impl App {
         ranked.order.iter().filter_map(|row| rows.get(*row)).copied().collect()
     }
 
-    /// What a row is sorted by: the smallest comes first.
-    pub fn rank(&self, row: &Row, level: Option<Level>) -> (Reverse<Option<Level>>, Reverse<Option<i64>>) {
+    /// What a row is sorted by: the largest comes first.
+    pub fn rank(&self, row: &Row, level: Option<Level>) -> (Option<Level>, Option<i64>, Urgency) {
         let pending = row.group.and_then(|group| group.facts.pending.value());
         match self.overview.order {
-            Order::Name => (Reverse(None), Reverse(None)),
+            Order::Name => (None, None, Urgency::default()),
             Order::Level => {
                 let level = level.filter(|level| *level > Level::Info);
-                (Reverse(level), Reverse(level.map(|_| pending.unwrap_or(0))))
+                (level, None, level.map_or_else(Urgency::default, |_| row.urgency()))
             }
-            Order::Lag => (Reverse(None), Reverse(Some(row.lag_rank()))),
-            Order::Pending => (Reverse(None), Reverse(pending)),
+            Order::Lag => (None, Some(row.lag_rank()), Urgency::default()),
+            Order::Pending => (None, pending, Urgency::default()),
             Order::Oldest => {
                 let oldest = row.group.and_then(|group| group.oldest_idle(Mono(0)).value());
-                (Reverse(None), Reverse(Some(oldest.unwrap_or(-1))))
+                (None, Some(oldest.unwrap_or(-1)), Urgency::default())
             }
         }
     }

@@ -33,7 +33,7 @@ pub fn view(app: &App) -> Bar {
         let idle = match binding.action {
             Action::Open => app.overlay.is_some(),
             Action::Back => app.overlay.is_none() && app.place == Place::Overview && app.overview.filter.is_empty(),
-            Action::Events => app.watch.store.events.is_empty(),
+            Action::Log => app.watch.store.events.is_empty(),
             // Esc is named for the same
             Action::Leave => app.overlay.is_some() || app.place != Place::Overview,
             _ => false,
@@ -49,10 +49,10 @@ pub fn view(app: &App) -> Bar {
         // drop help, quit and the end of a pause last
         let stays = matches!(binding.action, Action::Help | Action::Leave)
             || (binding.action == Action::Pause && app.frozen.is_some());
-        // events exist only after something was lost or moved, so this key comes before all others
+        // the log has lines only after something was lost or moved, so this key comes before all others
         let rank = match binding.action {
             _ if stays => 0,
-            Action::Events => 1,
+            Action::Log => 1,
             _ => u8::try_from(index + 2).unwrap_or(u8::MAX),
         };
         left.push((rank, vec![bold(binding.keys[0].to_string(), Tone::Accent), span(format!(" {word}"), Tone::Dim)]));

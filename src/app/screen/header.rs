@@ -2,7 +2,7 @@
 
 use super::{Bar, Line, Span, Tone, bold, span};
 use crate::{
-    app::{App, LinkState},
+    app::{App, LinkState, cells::cut},
     core::{
         store::LostGroups,
         symptoms::Level,
@@ -43,6 +43,18 @@ pub fn view(app: &App, now: Now, clock: &str) -> Bar {
     Bar { left, right: right(app, now, clock) }
 }
 
+/// The terminal's title: the verdict, the worst row, the server. Without signs, since not every window shows them.
+pub fn title(app: &App, now: Now, clock: &str) -> String {
+    let is_sign = |c: char| !c.is_ascii_alphanumeric();
+    let verdict: String = severity(app, now, clock).into_iter().map(|part| part.text).collect();
+    let words = verdict.replace("▲ ", "").replace("! ", "").replace("  ", ", ");
+    let verdict = words.trim_start_matches(is_sign);
+    let worst = if app.is_unanswered(now) { None } else { app.ranked().worst.clone() };
+    let of = worst.map_or(String::new(), |worst| format!(": {worst}"));
+    let verdict = if verdict.is_empty() { "connecting" } else { verdict };
+    cut(&format!("{verdict}{of} - pelwatch {}", app.session.endpoint), TITLE_CELLS)
+}
+
 /// The verdict over everything. It is never better than what is known now: while nobody answers it is neither quiet nor the old one.
 fn severity(app: &App, now: Now, clock: &str) -> Line {
     if let Some(since) = app.unanswered_since(now) {
@@ -50,8 +62,7 @@ fn severity(app: &App, now: Now, clock: &str) -> Line {
     }
     let watch = app.shown();
     let ranked = app.ranked();
-    let of_server = |level| watch.verdicts.server().iter().filter(|finding| finding.counts_as() == level).count();
-    let (critical, warn) = (ranked.critical + of_server(Level::Critical), ranked.warn + of_server(Level::Warn));
+    let (critical, warn) = (app.count_critical(), ranked.warn + app.count_of_server(Level::Warn));
     let mut parts: Vec<Span> = Vec::new();
     if critical > 0 {
         parts.push(bold(format!("▲ {critical} critical"), Tone::Critical));
@@ -102,6 +113,9 @@ fn cannot_tell(checks: &[&str], denied: &[&str]) -> String {
     let why = if denied.is_empty() { String::new() } else { format!(" ({} denied)", denied.join(", ")) };
     format!(", {} cannot tell{why}", count(checks.len() as i64, "check", "checks"))
 }
+
+/// A longer title is cut.
+const TITLE_CELLS: usize = 120;
 
 /// Groups that were lost with their stream have no row any more: the header names them for this long, in milliseconds.
 const LOST_SHOWN_MS: i64 = 3_600_000;

@@ -8,6 +8,7 @@ mod dialog;
 mod footer;
 mod group;
 mod header;
+mod log;
 mod overlay;
 mod overview;
 mod strip;
@@ -123,6 +124,8 @@ pub enum Body {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Screen {
+    /// The title of the terminal's window or tab.
+    pub title: String,
     pub header: Bar,
     pub body: Body,
     pub footer: Bar,
@@ -141,6 +144,7 @@ impl Screen {
             Place::Group { key, group } => Body::Group(Box::new(group::view(app, key, group, shown_at))),
         };
         Self {
+            title: header::title(app, now, clock),
             header: header::view(app, now, clock),
             body,
             footer: footer::view(app),

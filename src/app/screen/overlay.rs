@@ -24,7 +24,7 @@ pub fn view(app: &App, now: Now) -> Option<OverlayView> {
     let (title, lines) = match app.overlay.as_ref()? {
         Overlay::Help => ("Keys here".to_owned(), help(app)),
         Overlay::Commands(list) => return Some(commands(app, list)),
-        Overlay::Events => ("Events".to_owned(), events(app)),
+        Overlay::Log(log) => (super::log::title(app, *log), super::log::lines(app, *log)),
         Overlay::Entry { key, id, payload } => (format!("{key} {id}"), entry(app, *id, key, payload.as_ref(), now)),
         Overlay::Finding => ("Finding".to_owned(), finding(app, now)),
         Overlay::Dialog(open) => return Some(super::dialog::view(app, open)),
@@ -76,38 +76,6 @@ fn commands(app: &App, list: &Commands) -> OverlayView {
     let above = list.picked.saturating_sub(usize::from(app.size.1) / 3);
     let scrolled = [lines[..2].to_vec(), lines[2 + above.min(lines.len() - 2)..].to_vec()].concat();
     boxed(app, "What can be done here: type to find it, Enter does it".to_owned(), &scrolled, 0)
-}
-
-/// The changes that pelwatch saw and the actions, newest first, then the journal of earlier sessions.
-fn events(app: &App) -> Vec<Line> {
-    let store = &app.shown().store;
-    let time = |wall_ms: i64| format!("{} UTC  ", rfc3339(wall_ms).get(11..19).unwrap_or_default());
-    let mut lines: Vec<(i64, Line)> = store
-        .events
-        .iter()
-        .map(|event| {
-            let line = vec![
-                span(time(event.wall_ms), Tone::Dim),
-                bold(format!("{}  ", event.id), Tone::Warn),
-                span(&event.text, Tone::Plain),
-            ];
-            (event.wall_ms, line)
-        })
-        .collect();
-    lines.extend(app.session.actions.iter().map(|(wall_ms, text)| {
-        (*wall_ms, vec![span(time(*wall_ms), Tone::Dim), bold("action  ", Tone::Accent), span(text, Tone::Plain)])
-    }));
-    lines.sort_by_key(|(wall_ms, _)| std::cmp::Reverse(*wall_ms));
-    let mut lines: Vec<Line> = lines.into_iter().map(|(_, line)| line).collect();
-    if lines.is_empty() {
-        lines.push(vec![span("Nothing happened so far.", Tone::Dim)]);
-    }
-    if !app.session.journal.is_empty() {
-        lines.push(Line::new());
-        lines.push(vec![bold("From the journal of earlier sessions", Tone::Plain)]);
-        lines.extend(app.session.journal.iter().rev().map(|line| vec![span(line, Tone::Dim)]));
-    }
-    lines
 }
 
 fn finding(app: &App, now: Now) -> Vec<Line> {

@@ -3,7 +3,7 @@
 use super::{hold::is_held, ids::Ids};
 use crate::core::{command::Argv, id::EntryId, name::Name, time::utc_minute};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// Worth knowing; nothing is wrong.
     Info,

@@ -1,0 +1,55 @@
+//! The log of what happened, as lines.
+
+use super::{Line, Tone, bold, span};
+use crate::{
+    app::{
+        App,
+        log::{self, Kind, Log},
+    },
+    core::time::utc_clock,
+};
+
+pub fn title(app: &App, log: Log) -> String {
+    let place = log::row(app).map(|(key, group)| match group {
+        Some(group) => format!("{} › {}", key.shown(), group.shown()),
+        None => key.shown(),
+    });
+    let earlier = if log.earlier { "p hides earlier runs" } else { "p: earlier runs" };
+    match place {
+        Some(place) if !log.all => format!("Log of {place} · a: of everything · {earlier}"),
+        Some(place) => format!("Log of everything · a: only {place} · {earlier}"),
+        None => format!("Log of everything · {earlier}"),
+    }
+}
+
+/// Newest first, then the journal of earlier runs, if it is asked for.
+pub fn lines(app: &App, log: Log) -> Vec<Line> {
+    let mut lines: Vec<Line> = log::lines(app, log)
+        .into_iter()
+        .map(|line| {
+            let kind = match line.kind {
+                Kind::Event(id) => bold(format!("{id}  "), Tone::Warn),
+                Kind::Action => bold("action  ", Tone::Accent),
+            };
+            vec![span(format!("{}  ", utc_clock(line.wall_ms)), Tone::Dim), kind, span(line.text, Tone::Plain)]
+        })
+        .collect();
+    if lines.is_empty() {
+        let elsewhere = !log.all && !log::lines(app, Log { all: true, ..log }).is_empty();
+        let text = if elsewhere {
+            "Nothing happened here in this run. a shows what happened elsewhere."
+        } else {
+            "Nothing happened in this run."
+        };
+        lines.push(vec![span(text, Tone::Dim)]);
+    }
+    if log.earlier {
+        lines.push(Line::new());
+        lines.push(vec![bold("Actions of earlier runs, on all servers, from the journal", Tone::Plain)]);
+        if app.session.journal.is_empty() {
+            lines.push(vec![span("The journal has none.", Tone::Dim)]);
+        }
+        lines.extend(app.session.journal.iter().rev().map(|line| vec![span(line, Tone::Dim)]));
+    }
+    lines
+}
