@@ -33,6 +33,8 @@ pub enum Action {
     Show(Pane),
     /// The pane in focus alone, or all panes.
     Alone,
+    /// To the entry that is pending longest.
+    Oldest,
     /// The strip's next zoom.
     Zoom,
     /// Type a filter.
@@ -163,7 +165,7 @@ pub const BINDINGS: &[Binding] = &[
         &[Enter],
         Scope::Everywhere,
         "open",
-        "open the row: a group, a consumer's entries, an entry, a finding",
+        "open the row: a group, a consumer's entries, an entry; from a finding: to the entry or consumer that it is about",
     ),
     row(Action::Back, &[Esc], Scope::Everywhere, "back", "close, clear the filter, or go up; never quits"),
     row(Action::Down, &[Char('j'), Down], Scope::Everywhere, "", "one row down"),
@@ -173,7 +175,7 @@ pub const BINDINGS: &[Binding] = &[
         &[Char('l'), Right],
         Scope::Group,
         "",
-        "on the strip: next entry; on a consumer: show its entries",
+        "on the strip: next entry; on a consumer: show its entries; on a finding: all about it",
     ),
     row(
         Action::Left,
@@ -199,6 +201,8 @@ pub const BINDINGS: &[Binding] = &[
         "zoom of the strip: entries with ids, one cell an entry, the whole stream",
     )
     .unless(&[group_missing]),
+    row(Action::Oldest, &[Char('o')], Scope::Group, "oldest", "to the entry that is pending longest, as far as rows were read")
+        .unless(&[nothing_pending]),
     row(Action::NextGroup, &[Char('n'), Char(']')], Scope::Group, "next group", "to the next group of the overview"),
     row(Action::PreviousGroup, &[Char('N'), Char('[')], Scope::Group, "", "to the previous group"),
     row(
@@ -287,7 +291,7 @@ pub const BINDINGS: &[Binding] = &[
         &[Char('y')],
         Scope::Everywhere,
         "",
-        "copy the name or id of the row (through the terminal: OSC 52)",
+        "copy the name or id of the row, or the finding as a paragraph for the chat (through the terminal: OSC 52)",
     ),
     row(
         Action::CopyCommand,
@@ -350,6 +354,11 @@ fn no_group_picked(app: &App) -> Option<&'static str> {
 
 fn group_missing(app: &App) -> Option<&'static str> {
     app.group().is_none().then_some("the group is not there")
+}
+
+fn nothing_pending(app: &App) -> Option<&'static str> {
+    let known = app.group().is_some_and(|seen| seen.group.oldest_idle(seen.group.at).id().is_some());
+    (!known).then_some("no pending entry is known here")
 }
 
 fn consumers_unknown(app: &App) -> Option<&'static str> {

@@ -13,6 +13,7 @@ pub mod log;
 pub mod msg;
 pub mod overlay;
 pub mod overview;
+mod paragraph;
 mod proposal;
 pub mod screen;
 pub mod update;
@@ -225,14 +226,18 @@ impl App {
 
     /// The finding picked on the group screen. The group's findings come before the stream's.
     pub fn picked_finding(&self) -> Option<&Finding> {
-        self.group()?.findings().nth(self.group_screen.finding)
+        let seen = self.group()?;
+        match &self.group_screen.finding {
+            Some(picked) => seen.findings().find(|finding| finding.key() == *picked),
+            None => seen.findings().next(),
+        }
     }
 
     /// The consumer that the row picked in the tree stands for.
     pub fn picked_consumer(&self) -> Option<Name> {
         match self.group_screen.tree_row.as_ref()? {
             TreeRow::Consumer(name) => name.clone(),
-            TreeRow::Entry(_) => None,
+            TreeRow::Entry(_) | TreeRow::Idle => None,
         }
     }
 

@@ -1,6 +1,6 @@
 //! What lies over the screen and takes all keys: one thing at a time.
 
-use super::{App, commands::Commands, dialog::Dialog, keymap::Action, log::Log};
+use super::{App, commands::Commands, dialog::Dialog, keymap::Action, log::Log, paragraph::paragraph};
 use crate::core::{command::Argv, id::EntryId, name::Name, sample::EntryPayload};
 
 /// What lies over the screen.
@@ -63,9 +63,10 @@ pub fn take_entry(app: &mut App, entry: EntryPayload) {
 
 impl Overlay {
     /// Name or id of what it shows; `None` where the place below knows better.
-    pub fn name(&self) -> Option<String> {
+    pub fn name(&self, app: &App) -> Option<String> {
         match self {
             Self::Entry { id, .. } => Some(id.to_string()),
+            Self::Finding => app.picked_finding().map(|finding| paragraph(app, finding)),
             _ => None,
         }
     }

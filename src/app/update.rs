@@ -15,6 +15,7 @@ use super::{
 };
 use crate::core::{
     store::{Reading, RowState},
+    symptoms::{Finding, Thing},
     time::{Now, age},
 };
 use std::collections::BTreeSet;
@@ -97,6 +98,7 @@ pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
         app.scroll = app.scroll.min(super::screen::most_scroll(app, now));
     }
     group_screen::unfold(app);
+    group_screen::keep_selection(app);
     overview::keep_selection(app);
     if sampled {
         let critical = app.count_critical();
@@ -194,6 +196,13 @@ fn act(app: &mut App, action: Action, now: Now, effects: &mut Vec<Effect>) {
         Action::Suspend => effects.push(Effect::Suspend),
         Action::QuitPrinting => effects.push(Effect::Quit { printing: true }),
         Action::Leave | Action::Quit => effects.push(Effect::Quit { printing: false }),
+        Action::Open if app.overlay == Some(Overlay::Finding) => {
+            let thing = app.picked_finding().map(Finding::thing).filter(|thing| *thing != Thing::Group);
+            if thing.is_none() {
+                app.notify("it is about the group as a whole: Esc closes this", now, NOTICE_MS);
+            }
+            group_screen::go_to(app, thing, effects);
+        }
         _ if app.overlay.is_some() => {
             if !overlay::act(app, action) {
                 app.notify("that does nothing in this box: Esc closes it", now, NOTICE_MS);
@@ -234,7 +243,7 @@ fn copy(app: &mut App, text: Option<String>, now: Now, effects: &mut Vec<Effect>
 
 /// Name or id of what is picked.
 fn picked_name(app: &App) -> Option<String> {
-    app.overlay.as_ref().and_then(Overlay::name).or_else(|| match app.place {
+    app.overlay.as_ref().and_then(|overlay| overlay.name(app)).or_else(|| match app.place {
         Place::Overview => overview::name(app),
         Place::Group { .. } => group_screen::name(app),
     })

@@ -20,7 +20,7 @@ fn drawn(scene: &mut Scene) -> String {
 #[test]
 fn q_goes_one_step_back_and_quits_in_the_overview() {
     let mut scene = seed_group();
-    scene.keys("<Tab><Enter>");
+    scene.keys("<Tab>l");
     assert_eq!(scene.app.overlay, Some(Overlay::Finding));
     for (overlay, place) in [(None, false), (None, true)] {
         assert_eq!(scene.press(Key::Char('q')), []);
@@ -34,11 +34,11 @@ fn a_key_without_a_meaning_is_answered() {
     let mut scene = seed_group();
     scene.keys("w");
     assert_eq!(notice(&scene), "w does nothing here: ? shows the keys, : everything that can be done");
-    scene.keys("<Tab><Enter>w");
+    scene.keys("<Tab>lw");
     assert_eq!(notice(&scene), "w does nothing in this box: Esc closes it");
     scene.keys("z");
     assert_eq!(notice(&scene), "z does nothing in this box: Esc closes it");
-    scene.keys("<Enter>");
+    scene.keys("<Esc>?<Enter>");
     assert_eq!(notice(&scene), "that does nothing in this box: Esc closes it");
 }
 
@@ -108,7 +108,7 @@ fn a_pane_is_chosen_by_number_and_shown_alone() {
 #[test]
 fn all_entries_of_a_consumer_are_marked_and_unmarked() {
     let mut scene = troubled();
-    scene.keys("/payments<Enter><Enter>V");
+    scene.keys("/payments<Enter><Enter>2V");
     let count = scene.app.group_screen.marks.len();
     assert!(count > 1 && notice(&scene).contains("pending marked"), "{count}: {}", notice(&scene));
     scene.keys("V");

@@ -33,6 +33,8 @@ mod scenario;
 mod scenes;
 /// Every screen in its states, as text and styles.
 mod screens;
+/// Rows that hold still, and the way from a finding to what it is about.
+mod steady;
 /// Symptoms: what fires and what must not, from `scenarios/*.toml`.
 mod symptoms;
 /// The update function: what each key does in each place.

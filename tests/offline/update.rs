@@ -190,7 +190,7 @@ fn place_for(binding: &keymap::Binding) -> Scene {
         }
         Action::MarkKnown => {
             scene = troubled();
-            scene.keys("<Enter><Tab>");
+            scene.keys("<Enter>3");
         }
         Action::Log => {
             scene = seed_group();
@@ -216,6 +216,7 @@ fn did(action: Action, before: &App, after: &App, effects: &[Effect]) -> bool {
         Action::Last | Action::PageDown => index(after) == last && index(before) < last,
         Action::NextPane => after.group_screen.pane == Pane::Symptoms,
         Action::PreviousPane => after.group_screen.pane == Pane::Strip,
+        Action::Oldest => matches!(after.group_screen.tree_row, Some(TreeRow::Entry(_))),
         Action::Zoom => after.group_screen.zoom == Zoom::Cells,
         Action::NextGroup | Action::PreviousGroup => after.place != before.place && after.place != Place::Overview,
         Action::Filter => after.overview.typing,
@@ -330,7 +331,7 @@ fn on_the_group_screen_a_group_that_vanishes_leaves_its_place() {
     });
     assert_eq!(scene.app.place, Place::Group { key: "Orders".into(), group: "workers".into() });
     assert!(scene.app.group().is_none());
-    scene.keys("jkhlgGzyY<Enter><Tab><Enter><Tab><Enter>");
+    scene.keys("jkhlgGzyY<Enter>3<Enter>3<Enter>");
     assert!(matches!(scene.app.place, Place::Group { .. }));
     scene.run(2, |world, _| {
         world.streams.get_mut(&"Orders".into()).unwrap().group("workers", "0-0");
@@ -634,7 +635,7 @@ fn a_copied_command_is_exact_for_every_name() {
         let words = shell_words(&copied(&mut at, 'Y'));
         assert_eq!(words[..3], [b"redis-cli".to_vec(), b"-s".to_vec(), b"/run/redis.sock".to_vec()]);
         assert_eq!(words[3..], [b"XINFO".to_vec(), b"GROUPS".to_vec(), key.bytes().to_vec()]);
-        at.keys("<Enter>").ticks(2);
+        at.keys("<Enter>2").ticks(2);
         let Some(TreeRow::Consumer(Some(consumer))) = at.app.group_screen.tree_row.clone() else {
             panic!("the holder is picked")
         };
@@ -662,7 +663,18 @@ fn what_is_copied_is_what_the_row_shows() {
     scene.keys("l");
     assert_eq!(copied(&mut scene, 'y'), "5-0");
     scene.keys("<BackTab>");
-    assert!(copied(&mut scene, 'y').starts_with("c1 holds 1 entry"));
+    let paragraph = copied(&mut scene, 'y');
+    for part in [
+        "Orders/workers on unix:",
+        "holder-gone, since 20",
+        ": c1 holds 1 entry",
+        "Likely cause: ",
+        "To do: ",
+        "First check: XPENDING",
+    ] {
+        assert!(paragraph.contains(part), "{part}: {paragraph}");
+    }
+    assert!(!paragraph.contains('\n'));
     assert_eq!(copied(&mut scene, 'Y'), format!("{cli} XPENDING Orders workers - + 10 c1"));
     scene.keys("<Esc>");
     assert_eq!(copied(&mut scene, 'y'), "workers");
@@ -694,7 +706,7 @@ fn opening_a_group_shows_what_its_largest_holder_holds() {
     let mut world = seed();
     world.group("Orders", "workers").holds("c2", "2-0", 10, 1).holds("c2", "1-0", 10, 1);
     let mut scene = Scene::new(world);
-    scene.ticks(3).keys("<Enter>");
+    scene.ticks(3).keys("<Enter>2");
     assert_eq!(scene.app.group_screen.tree_row, Some(TreeRow::Consumer(Some("c2".into()))));
     assert!(scene.app.group_screen.open.contains(&Some("c2".into())));
     scene.keys("<Enter>");

@@ -2,11 +2,21 @@
 
 mod tree;
 
-use super::{App, Place, RowId, effect::Effect, keymap::Action, moved, overlay::Overlay, overview};
-use crate::core::{command::Argv, id::EntryId, name::Name, time::Now, watch::JudgedGroup, words::entries};
+use super::{
+    App, Place, RowId, effect::Effect, keymap::Action, moved, overlay::Overlay, overview, paragraph::paragraph,
+};
+use crate::core::{
+    command::Argv,
+    id::EntryId,
+    name::Name,
+    symptoms::{Finding, FindingKey, Level, Thing},
+    time::Now,
+    watch::JudgedGroup,
+    words::entries,
+};
 use std::collections::BTreeSet;
 
-pub use tree::{Branch, TreeRow, aged, branches};
+pub use tree::{Branch, TreeRow, aged, branches, idle_row_of};
 
 /// A part of the group screen that takes keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -70,8 +80,12 @@ pub struct GroupScreen {
     pub open: BTreeSet<Option<Name>>,
     /// The largest holder is still to be unfolded: the consumers of the group just opened were not known so far.
     pub unfold: bool,
-    /// Index of the finding picked.
-    pub finding: usize,
+    /// The consumer that held the picked entry when it was last seen; `None` for nobody.
+    pub holder: Option<Name>,
+    /// Consumers that hold nothing and were not seen for long are listed one by one.
+    pub idle_open: bool,
+    /// The finding picked; the first when none was.
+    pub finding: Option<FindingKey>,
     /// Entries marked.
     pub marks: BTreeSet<EntryId>,
 }
@@ -89,6 +103,7 @@ pub fn act(app: &mut App, action: Action, now: Now, effects: &mut Vec<Effect>) {
         Action::PreviousPane => screen.pane = screen.pane.after(-1),
         Action::Show(pane) => screen.pane = pane,
         Action::Alone => screen.alone = !screen.alone,
+        Action::Oldest => oldest(app, now),
         Action::Zoom => screen.zoom = screen.zoom.next(),
         Action::NextGroup => next_group(app, 1),
         Action::PreviousGroup => next_group(app, -1),
@@ -108,7 +123,10 @@ pub fn enter(app: &mut App, row: RowId) {
     app.place = Place::Group { key: row.key.clone(), group };
     app.overview.selected = Some(row);
     app.overview.chosen = true;
-    let GroupScreen { pane, alone, zoom, .. } = app.group_screen;
+    let GroupScreen { alone, zoom, .. } = app.group_screen;
+    // what is wrong comes first, else who reads
+    let wrong = app.group().is_some_and(|seen| seen.findings().any(|finding| finding.counts_as() > Level::Info));
+    let pane = if wrong { Pane::Symptoms } else { Pane::Consumers };
     app.group_screen = GroupScreen { pane, alone, zoom, unfold: true, ..GroupScreen::default() };
     unfold(app);
 }
@@ -141,7 +159,7 @@ pub fn name(app: &App) -> Option<String> {
             Some(TreeRow::Entry(id)) => id.to_string(),
             _ => group.shown(),
         }),
-        Pane::Symptoms => app.picked_finding().map(|finding| finding.text.clone()),
+        Pane::Symptoms => app.picked_finding().map(|finding| paragraph(app, finding)),
     }
 }
 
@@ -174,14 +192,52 @@ fn walk(app: &mut App, step: isize) {
             rows.retain(|row| !matches!(row, Branch::More(_)));
             let picked = app.group_screen.tree_row.as_ref();
             let at = picked.and_then(|id| rows.iter().position(|row| row.is(id))).unwrap_or(0);
-            app.group_screen.tree_row = rows.get(moved(at, step, rows.len())).and_then(Branch::id);
+            let row = rows.get(moved(at, step, rows.len()));
+            let (id, holder) = (row.and_then(Branch::id), row.and_then(Branch::holder));
+            app.group_screen.tree_row = id;
+            app.group_screen.holder = holder;
             app.group_screen.unfold = false;
         }
         Pane::Symptoms => {
-            let count = seen.findings().count();
-            app.group_screen.finding = moved(app.group_screen.finding, step, count);
+            let keys: Vec<FindingKey> = seen.findings().map(Finding::key).collect();
+            let at = finding_index(app, &keys).unwrap_or(0);
+            app.group_screen.finding = keys.into_iter().nth(moved(at, step, seen.findings().count()));
         }
         Pane::Strip => pick_entry(app, step),
+    }
+}
+
+/// Where the picked finding stands among all; `None` if it is over.
+pub fn finding_index(app: &App, keys: &[FindingKey]) -> Option<usize> {
+    match &app.group_screen.finding {
+        Some(picked) => keys.iter().position(|key| key == picked),
+        None => (!keys.is_empty()).then_some(0),
+    }
+}
+
+/// The picked row stays the same one while things change: an entry whose owner changed is followed to its new owner, and one that is
+/// pending no longer gives way to who held it.
+pub fn keep_selection(app: &mut App) {
+    let Some(seen) = app.group() else { return };
+    let id = match &app.group_screen.tree_row {
+        Some(TreeRow::Entry(id)) => *id,
+        // it is one of those that share a row now
+        Some(TreeRow::Consumer(Some(name))) if !app.group_screen.idle_open && idle_row_of(app, seen.group, name) => {
+            app.group_screen.tree_row = Some(TreeRow::Idle);
+            return;
+        }
+        _ => return,
+    };
+    match seen.group.pel.row(id).map(|row| row.owner.clone()) {
+        Some(owner) => {
+            if app.group_screen.holder != owner {
+                app.group_screen.open.insert(owner.clone());
+                app.group_screen.holder = owner;
+            }
+        }
+        // rows that were not read this time may still be there
+        None if !seen.group.pel.is_known(id) => {}
+        None => app.group_screen.tree_row = Some(TreeRow::Consumer(app.group_screen.holder.clone())),
     }
 }
 
@@ -193,9 +249,28 @@ fn pick_entry(app: &mut App, step: isize) {
     app.group_screen.entry = ids.get(moved(index, step, ids.len())).copied();
 }
 
+/// To the entry that is pending longest: among the consumers, or on the strip.
+fn oldest(app: &mut App, now: Now) {
+    let found = app.group().and_then(|seen| {
+        let id = seen.group.oldest_idle(now.mono).id()?;
+        Some((id, seen.group.pel.row(id).and_then(|row| row.owner.clone())))
+    });
+    let Some((id, holder)) = found else { return };
+    if app.group_screen.pane == Pane::Consumers {
+        app.group_screen.open.insert(holder.clone());
+        app.group_screen.tree_row = Some(TreeRow::Entry(id));
+        app.group_screen.holder = holder;
+        app.group_screen.unfold = false;
+    } else {
+        app.group_screen.pane = Pane::Strip;
+        app.group_screen.entry = Some(id);
+    }
+}
+
 fn sideways(app: &mut App, right: bool) {
     match (app.group_screen.pane, app.group_screen.tree_row.clone()) {
         (Pane::Strip, _) => pick_entry(app, if right { 1 } else { -1 }),
+        (Pane::Symptoms, _) if right && app.picked_finding().is_some() => app.show(Overlay::Finding),
         (Pane::Consumers, Some(TreeRow::Consumer(name))) => {
             if right {
                 app.group_screen.open.insert(name);
@@ -235,7 +310,7 @@ fn mark_all(app: &mut App, now: Now) {
     let owner = match &app.group_screen.tree_row {
         Some(TreeRow::Consumer(name)) => Some(name.clone()),
         Some(TreeRow::Entry(id)) => group.pel.row(*id).map(|row| row.owner.clone()),
-        None => None,
+        Some(TreeRow::Idle) | None => None,
     };
     let ids: BTreeSet<EntryId> = match (app.group_screen.pane, owner) {
         (Pane::Strip, _) => {
@@ -281,6 +356,7 @@ fn open(app: &mut App, effects: &mut Vec<Effect>) {
                     }
                     app.group_screen.tree_row = Some(TreeRow::Consumer(name));
                 }
+                Some(TreeRow::Idle) => app.group_screen.idle_open = !app.group_screen.idle_open,
                 Some(TreeRow::Entry(id)) => show_entry(app, id, effects),
                 None => {}
             }
@@ -291,10 +367,26 @@ fn open(app: &mut App, effects: &mut Vec<Effect>) {
             }
         }
         Pane::Symptoms => {
-            if app.group().is_some_and(|seen| seen.findings().next().is_some()) {
-                app.show(Overlay::Finding);
-            }
+            let thing = app.picked_finding().map(Finding::thing);
+            go_to(app, thing, effects);
         }
+    }
+}
+
+/// To what a finding is about: the entry with its payload, or the consumer with what it holds; else the finding in full.
+pub fn go_to(app: &mut App, thing: Option<Thing>, effects: &mut Vec<Effect>) {
+    match thing {
+        Some(Thing::Entry(id)) => show_entry(app, id, effects),
+        Some(Thing::Consumer(name)) => {
+            app.overlay = None;
+            app.group_screen.pane = Pane::Consumers;
+            app.group_screen.idle_open |= app.group().is_some_and(|seen| idle_row_of(app, seen.group, &name));
+            app.group_screen.tree_row = Some(TreeRow::Consumer(Some(name.clone())));
+            app.group_screen.open.insert(Some(name));
+            app.group_screen.unfold = false;
+        }
+        Some(Thing::Group) => app.show(Overlay::Finding),
+        None => {}
     }
 }
 

@@ -17,6 +17,8 @@ pub enum TreeRow {
     Consumer(Option<Name>),
     /// A pending entry.
     Entry(EntryId),
+    /// All consumers that hold nothing and were not seen for long.
+    Idle,
 }
 
 /// A row with what it shows.
@@ -30,6 +32,8 @@ pub enum Branch<'a> {
     Entry(&'a PendingRow),
     /// More entries than are shown.
     More(i64),
+    /// So many consumers hold nothing and were not seen for long; whether they are listed below.
+    Idle(usize, bool),
 }
 
 impl Branch<'_> {
@@ -37,17 +41,25 @@ impl Branch<'_> {
         match self {
             Self::Consumer { name, .. } => Some(TreeRow::Consumer(name.cloned())),
             Self::Entry(row) => Some(TreeRow::Entry(row.id)),
+            Self::Idle(..) => Some(TreeRow::Idle),
             Self::More(_) => None,
         }
     }
-}
 
-impl Branch<'_> {
+    /// Who holds the entry of this row.
+    pub fn holder(&self) -> Option<Name> {
+        match self {
+            Self::Entry(row) => row.owner.clone(),
+            _ => None,
+        }
+    }
+
     /// Whether it is the row of that identity.
     pub fn is(&self, id: &TreeRow) -> bool {
         match (self, id) {
             (Self::Consumer { name, .. }, TreeRow::Consumer(other)) => *name == other.as_ref(),
             (Self::Entry(row), TreeRow::Entry(other)) => row.id == *other,
+            (Self::Idle(..), TreeRow::Idle) => true,
             _ => false,
         }
     }
@@ -56,21 +68,40 @@ impl Branch<'_> {
 /// Entries shown of one consumer.
 const ENTRIES: usize = 50;
 
-/// Consumers with what they hold: those that hold entries first, the longest not seen in front.
+/// Fewer consumers that are idle are listed with the others.
+const IDLE: usize = 4;
+
+/// Whether a consumer is one of those that share a row.
+pub fn idle_row_of(app: &App, group: &GroupState, name: &Name) -> bool {
+    let idle = |facts: &&ConsumerFacts| holds_nothing(app, group, facts);
+    let is_one = group.consumers().iter().find(|facts| facts.name == *name).as_ref().is_some_and(idle);
+    is_one && group.consumers().iter().filter(idle).count() >= IDLE
+}
+
+fn holds_nothing(app: &App, group: &GroupState, facts: &ConsumerFacts) -> bool {
+    facts.pending == 0 && facts.idle_ms > group.gone_after_ms(&app.watch.store.settings)
+}
+
+/// Consumers with what they hold, in the order of their names, so that each keeps its place while numbers change. Those that hold entries
+/// and were not seen for long stand in front; those that hold nothing and were not seen for long share one row at the end.
 pub fn branches<'a>(app: &App, group: &'a GroupState) -> Vec<Branch<'a>> {
-    let mut consumers: Vec<(Option<&Name>, Option<&ConsumerFacts>, i64)> =
-        match (&group.consumers.value, &group.summary.value) {
-            (Some(consumers), _) => consumers.iter().map(|c| (Some(&c.name), Some(c), c.pending)).collect(),
-            (None, Some(summary)) => summary.holders.iter().map(|(name, count)| (Some(name), None, *count)).collect(),
-            (None, None) => Vec::new(),
-        };
+    type Held<'a> = (Option<&'a Name>, Option<&'a ConsumerFacts>, i64);
+    let mut consumers: Vec<Held> = match (&group.consumers.value, &group.summary.value) {
+        (Some(consumers), _) => consumers.iter().map(|c| (Some(&c.name), Some(c), c.pending)).collect(),
+        (None, Some(summary)) => summary.holders.iter().map(|(name, count)| (Some(name), None, *count)).collect(),
+        (None, None) => Vec::new(),
+    };
+    let idle = |facts: Option<&ConsumerFacts>| facts.is_some_and(|facts| holds_nothing(app, group, facts));
     let limit = group.gone_after_ms(&app.watch.store.settings);
     let gone = |facts: Option<&ConsumerFacts>| facts.map_or(0, |c| c.idle_ms) > limit;
     // they are kept in the order of their names, and stay in it: a list of 20,000 is sorted by little in little time
-    consumers.sort_by_key(|(_, facts, pending)| (Reverse(*pending > 0 && gone(*facts)), Reverse(*pending > 0)));
+    consumers.sort_by_key(|(_, facts, pending)| (Reverse(*pending > 0 && gone(*facts)), idle(*facts)));
     if let Some(unowned) = group.unowned().filter(|n| *n > 0) {
         consumers.insert(0, (None, None, unowned));
     }
+    let awake = consumers.iter().position(|(_, facts, _)| idle(*facts)).unwrap_or(consumers.len());
+    let folds = consumers.len() - awake >= IDLE;
+    let idle = if folds { consumers.split_off(awake) } else { Vec::new() };
     let mut rows = Vec::new();
     for (name, facts, pending) in consumers {
         let open = pending > 0 && app.group_screen.open.iter().any(|open| open.as_ref() == name);
@@ -85,6 +116,12 @@ pub fn branches<'a>(app: &App, group: &'a GroupState) -> Vec<Branch<'a>> {
         if pending > shown {
             rows.push(Branch::More(pending - shown));
         }
+    }
+    if folds {
+        let open = app.group_screen.idle_open;
+        rows.push(Branch::Idle(idle.len(), open));
+        let listed = idle.into_iter().filter(|_| open);
+        rows.extend(listed.map(|(name, facts, pending)| Branch::Consumer { name, facts, pending, open: false }));
     }
     rows
 }

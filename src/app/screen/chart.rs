@@ -2,8 +2,45 @@
 
 use crate::core::{
     history::{COARSE_MS, FINE_MS, History, Point},
+    symptoms::Finding,
     time::Mono,
 };
+
+/// Findings about what is pending; all others are about what waits, or about both.
+const OF_PENDING: &[&str] = &[
+    "claim-ping-pong",
+    "claimed",
+    "holder-gone",
+    "hot-consumer",
+    "leftovers",
+    "never-acked",
+    "payload-gone",
+    "poison",
+    "redelivered",
+    "stale-tail",
+    "unowned",
+];
+
+/// Which number a finding is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Subject {
+    #[default]
+    Lag,
+    Pending,
+}
+
+impl Subject {
+    pub fn of(finding: Option<&Finding>) -> Self {
+        if finding.is_some_and(|finding| OF_PENDING.contains(&finding.id)) { Self::Pending } else { Self::Lag }
+    }
+
+    pub fn value(self, point: &Point) -> Option<i64> {
+        match self {
+            Self::Lag => point.lag,
+            Self::Pending => point.pending,
+        }
+    }
+}
 
 /// A longer gap, in ms, breaks the line if samples come at the normal rate.
 const GAP_MS: u64 = 5000;
@@ -43,4 +80,16 @@ pub fn series(history: &History, now: Mono, usual_ms: u64, value: impl Fn(&Point
         }
     }
     series
+}
+
+#[cfg(test)]
+mod tests {
+    use super::OF_PENDING;
+
+    #[test]
+    fn every_symptom_named_here_exists() {
+        for id in OF_PENDING {
+            assert!(crate::core::symptoms::ids().any(|known| known == *id), "{id}");
+        }
+    }
 }

@@ -29,6 +29,8 @@ fn columns(with_inactive: bool) -> Vec<Column> {
     if with_inactive {
         columns.push(Column { title: "seen", least: 7, most: 7, rank: 1, right: true });
     }
+    // the histogram in numbers, where there is room
+    columns.push(Column { title: AGES, least: AGES.len(), most: AGES.len(), rank: 5, right: false });
     columns.push(Column {
         title: "got entries",
         least: 11,
@@ -38,6 +40,9 @@ fn columns(with_inactive: bool) -> Vec<Column> {
     });
     columns
 }
+
+/// Entries by age: below 1 s, 10 s, a minute, ten minutes, and older.
+const AGES: &str = "  <1s  <10s   <1m  <10m  more";
 
 /// A consumer list older than this, in ms, shows its age.
 const LIST_MS: i64 = 6000;
@@ -64,7 +69,12 @@ pub fn view(app: &App, stream: &StreamState, group: &GroupState, now: Now) -> (T
             Branch::Entry(row) => {
                 entry_row(stream, group, row, app.group_screen.marks.contains(&row.id), with_inactive, now.mono)
             }
-            Branch::More(count) => more_row(*count, columns(with_inactive).len()),
+            Branch::More(count) => more_row(format!("… {count} more"), columns(with_inactive).len()),
+            Branch::Idle(count, open) => {
+                let fold = if *open { "▾" } else { "▸" };
+                let text = format!("{fold} {count} idle, hold nothing");
+                TableRow { nested: false, ..more_row(text, columns(with_inactive).len()) }
+            }
         })
         .collect();
     let table = Table {
@@ -139,19 +149,18 @@ fn consumer_row(
     let since = |ms: Option<i64>| ms.map_or("-".to_owned(), |ms| age(aged(ms, group.consumers.at, now.mono)));
     if with_inactive {
         cells.push(span(since(facts.map(|facts| facts.idle_ms)), Tone::Plain));
+        cells.push(span(in_numbers(ages), Tone::Plain));
         let got = facts.and_then(|facts| facts.inactive_ms.value());
         cells.push(span(if got.is_some_and(|ms| ms < 0) { "never".to_owned() } else { since(got) }, Tone::Dim));
     } else {
+        cells.push(span(in_numbers(ages), Tone::Plain));
         cells.push(span(since(facts.map(|facts| facts.idle_ms)), Tone::Plain));
     }
     TableRow { cells, nested: false }
 }
 
 /// Counts entries by age: below 1 s, 10 s, a minute, ten minutes, and older.
-fn histogram(ages: &[i64]) -> String {
-    if ages.is_empty() {
-        return String::new();
-    }
+fn by_age(ages: &[i64]) -> [i64; 5] {
     let mut buckets = [0_i64; 5];
     for ms in ages {
         let bucket = match ms {
@@ -163,7 +172,25 @@ fn histogram(ages: &[i64]) -> String {
         };
         buckets[bucket] += 1;
     }
-    spark(&buckets.map(Some))
+    buckets
+}
+
+fn histogram(ages: &[i64]) -> String {
+    if ages.is_empty() { String::new() } else { spark(&by_age(ages).map(Some)) }
+}
+
+/// The same as numbers, under the words of the column.
+fn in_numbers(ages: &[i64]) -> String {
+    if ages.is_empty() {
+        return String::new();
+    }
+    let number = |count: i64| match count {
+        0 => "·".to_owned(),
+        1..10_000 => count.to_string(),
+        _ => format!("{}k", count / 1000),
+    };
+    let [first, rest @ ..] = by_age(ages).map(number);
+    rest.into_iter().fold(format!("{first:>5}"), |line, number| format!("{line} {number:>5}"))
 }
 
 fn entry_row(
@@ -195,7 +222,7 @@ fn entry_row(
     if with_inactive {
         cells.push(span("", Tone::Dim));
     }
-    cells.push(span("", Tone::Dim));
+    cells.extend([span("", Tone::Dim), span("", Tone::Dim)]);
     TableRow { cells, nested: true }
 }
 
@@ -211,8 +238,8 @@ pub fn deliveries(row: &PendingRow) -> Span {
     }
 }
 
-fn more_row(count: i64, columns: usize) -> TableRow {
-    let mut cells = vec![span(format!("… {count} more"), Tone::Dim)];
+fn more_row(text: String, columns: usize) -> TableRow {
+    let mut cells = vec![span(text, Tone::Dim)];
     cells.resize(columns, Span::default());
     TableRow { cells, nested: true }
 }

@@ -1,15 +1,18 @@
 //! One group: strip, consumers, symptoms, and the lag over time.
 
 use super::{
-    Line, Series, SymptomsView, Table, Tone, bold, census, chart, consumers, span, strip, symptoms,
+    Line, Series, SymptomsView, Table, Tone, bold, census,
+    chart::{self, Subject},
+    consumers, span, strip, symptoms,
     words::{count_words, fault_words, is_old, lag_cell, oldest_cell},
 };
 use crate::{
-    app::{App, Pane, Zoom},
+    app::{App, Pane, Zoom, group_screen::finding_index},
     core::{
         known::Known,
         name::Name,
         store::{GroupState, RowState, StreamState},
+        symptoms::{Finding, FindingKey, Level},
         time::{Now, age},
     },
 };
@@ -33,6 +36,8 @@ pub struct GroupView {
     pub lag: Series,
     pub pending: Series,
     pub span_s: f64,
+    /// What the picked finding is about, and its id.
+    pub subject: (Subject, Option<&'static str>),
     /// The pane in focus.
     pub pane: Pane,
     /// The numbers are old: the server's latest reply is an error.
@@ -53,7 +58,9 @@ pub fn view(app: &App, key: &Name, name: &Name, now: Now) -> GroupView {
     let consumers = consumers::view(app, stream, group, now);
     let history = &group.history;
     let usual_ms = app.shown().store.sweep_ms(app.kept_interval_ms);
-    let picked = (app.group_screen.pane == Pane::Symptoms).then_some(app.group_screen.finding);
+    let keys: Vec<FindingKey> = seen.findings().map(Finding::key).collect();
+    let picked = finding_index(app, &keys).filter(|_| app.group_screen.pane == Pane::Symptoms);
+    let finding = app.picked_finding().or_else(|| seen.findings().next()).filter(|found| found.level > Level::Info);
     GroupView {
         title,
         numbers: match fault_words(stream, group) {
@@ -79,6 +86,7 @@ pub fn view(app: &App, key: &Name, name: &Name, now: Now) -> GroupView {
         lag: chart::series(history, now.mono, usual_ms, |point| point.lag),
         pending: chart::series(history, now.mono, usual_ms, |point| point.pending),
         span_s: (history.span_ms(chart::SPAN_MS) as f64 / 1000.0).max(60.0),
+        subject: (Subject::of(finding), finding.map(|finding| finding.id)),
         pane: app.group_screen.pane,
         absent: None,
     }
@@ -114,6 +122,7 @@ fn absent(app: &App, key: &Name, name: &Name, title: Line) -> GroupView {
         lag: Series::default(),
         pending: Series::default(),
         span_s: 60.0,
+        subject: (Subject::default(), None),
         pane: app.group_screen.pane,
         old: false,
         absent: Some(why),

@@ -16,9 +16,9 @@ mod symptoms;
 mod words;
 
 pub use boxed::OverlayView;
-pub use chart::Series;
+pub use chart::{Series, Subject};
 pub use group::GroupView;
-pub use overview::OverviewView;
+pub use overview::{OverviewView, WIDE};
 pub use symptoms::{SymptomItem, SymptomsView};
 
 use super::{App, LinkState, Place};

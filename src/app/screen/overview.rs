@@ -1,7 +1,9 @@
 //! All streams and groups, worst first, and the findings of the picked row.
 
 use super::{
-    Column, Line, Span, SymptomItem, Table, TableRow, Tone, around, bold, rate, span, spark, symptoms,
+    Column, Line, Span, SymptomItem, Table, TableRow, Tone, around, bold,
+    chart::Subject,
+    rate, span, spark, symptoms,
     words::{count_words, fault_words, is_old, lag_cell, level_mark, level_tone, oldest_cell},
 };
 use crate::{
@@ -32,6 +34,9 @@ pub struct OverviewView {
     /// A dim note below.
     pub note: String,
 }
+
+/// From this many columns on, what was found of the picked row stands beside the list, in full.
+pub const WIDE: u16 = 180;
 
 const COLUMNS: [Column; 13] = [
     Column { title: "", least: 1, most: 1, rank: 0, right: false },
@@ -121,6 +126,10 @@ pub fn view(app: &App, now: Now) -> OverviewView {
     let mut items: Vec<SymptomItem> = told(true).map(|finding| symptoms::item(finding, false, now)).collect();
     items.extend(of_row);
     items.extend(told(false).map(|finding| symptoms::item(finding, false, now)));
+    // where they stand beside the list there is room for all of it
+    if app.size.0 >= WIDE {
+        items.iter_mut().for_each(|item| item.in_full = true);
+    }
     OverviewView { title, number, table, empty, picked: picked_title, items, note }
 }
 
@@ -217,7 +226,7 @@ fn table_row(app: &App, row: &Row, now: Now) -> TableRow {
     let tone = |level: Level| level_tone(level);
     cells.push(name(group.name().shown()));
     cells.push(lag_cell(group));
-    cells.push(span(lag_spark(&group.history), Tone::Accent));
+    cells.push(span(minute(&group.history, Subject::of(finding)), Tone::Accent));
     cells.push(count_cell(group.facts.pending.value()));
     cells.push(oldest_cell(group, now));
     cells.push(active_cell(app, group, now));
@@ -245,17 +254,22 @@ fn table_row(app: &App, row: &Row, now: Now) -> TableRow {
     TableRow { cells, nested: false }
 }
 
-fn lag_spark(history: &History) -> String {
-    const CELLS: usize = 10;
+/// The number that the finding is about, over the last minute, with its name.
+fn minute(history: &History, subject: Subject) -> String {
+    const CELLS: usize = 7;
+    let name = match subject {
+        Subject::Lag => "lag",
+        Subject::Pending => "PEL",
+    };
     let points: Vec<_> = history.window(60_000).collect();
     let Some(newest) = points.last().map(|point| point.at) else { return String::new() };
     let mut values = [None; CELLS];
     for point in points {
         let ago = size(newest.since(point.at)) * CELLS / 60_001;
         let cell = &mut values[CELLS - 1 - ago];
-        *cell = point.lag.max(*cell);
+        *cell = subject.value(&point).max(*cell);
     }
-    spark(&values)
+    format!("{name} {}", spark(&values))
 }
 
 fn count_cell(count: Option<i64>) -> Span {

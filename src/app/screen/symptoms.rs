@@ -18,6 +18,10 @@ pub struct SymptomItem {
     pub lasts: String,
     /// The sentence.
     pub text: String,
+    /// The likely cause, and what can be done; shown where `in_full` is set.
+    pub cause: String,
+    pub remedy: String,
+    pub in_full: bool,
     /// The first command to run.
     pub check: String,
     pub selected: bool,
@@ -48,6 +52,9 @@ pub fn item(finding: &Finding, selected: bool, now: Now) -> SymptomItem {
             age => format!("seen for {age}"),
         },
         text: finding.sentence(),
+        cause: finding.cause.to_owned(),
+        remedy: finding.remedy.to_owned(),
+        in_full: selected,
         check: finding.check.to_string(),
         selected,
     }

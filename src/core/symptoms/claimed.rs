@@ -8,7 +8,7 @@ pub(super) const ABOUT: About = About {
     levels: &[Level::Info, Level::Warn],
     says: "Entries that were claimed or handed over here are not acknowledged yet",
     cause: "a consumer gets claimed entries only when it reads its own history (XREADGROUP with 0) or claims them itself; most never do",
-    remedy: "restart it, if it reads its history at its start; else hand the entries to one that does, or handle them and acknowledge them (A)",
+    remedy: "restart it, if it reads its history at its start; else hand the entries to one that does (V marks, C), or handle them and acknowledge them (A)",
 };
 
 /// What fits when it got them since.

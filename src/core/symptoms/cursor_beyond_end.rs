@@ -7,7 +7,7 @@ pub(super) const ABOUT: About = About {
     levels: &[Level::Critical],
     says: "The cursor lies beyond every id the stream ever gave out: new entries below it are skipped",
     cause: "the group was created or moved with an id that is too high, or the stream was created again with smaller ids",
-    remedy: "move the cursor to the last id (XGROUP SETID with $) or back to the first entry to be handled",
+    remedy: "move the cursor (m) to the last id ($) or back to the first entry to be handled",
 };
 
 pub(super) fn judge(case: &Case) -> Verdict {

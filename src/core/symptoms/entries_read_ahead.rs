@@ -8,7 +8,7 @@ pub(super) const ABOUT: About = About {
     levels: &[Level::Critical],
     says: "The group is said to have read more entries than were ever added: this data set does not load on Redis 8.10",
     cause: "a wrong ENTRIESREAD in XGROUP SETID or CREATE, or XSETID with a lower ENTRIESADDED",
-    remedy: "move the cursor to where it is without ENTRIESREAD (XGROUP SETID), which forgets the count, before the server is restarted",
+    remedy: "move the cursor to where it is (m), without ENTRIESREAD, which forgets the count, before the server is restarted",
 };
 
 pub(super) fn judge(case: &Case) -> Verdict {

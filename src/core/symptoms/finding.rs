@@ -91,14 +91,38 @@ pub struct Finding {
     pub known_until_ms: Option<i64>,
 }
 
+/// The id of a check, and the consumer that is meant.
+pub type FindingKey = (&'static str, Option<Name>);
+
+/// What a finding is about: there one looks first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Thing {
+    /// The entry that is worst, or the first.
+    Entry(EntryId),
+    Consumer(Name),
+    /// The group, or the whole stream.
+    Group,
+}
+
+/// Findings about single entries, although they name a consumer.
+const OF_ENTRIES: &[&str] = &["poison", "redelivered", "claim-ping-pong", "payload-gone"];
+
 /// Most entries that a finding names.
 const MOST_ENTRIES: usize = 100;
 
 impl Finding {
     /// What tells it from other findings of the same group or stream.
-    pub(super) fn key(&self) -> (&'static str, Option<Name>) {
+    pub fn key(&self) -> FindingKey {
         // a finding over a trend is about the whole group, whichever consumer it names now
         (self.id, self.consumer.clone().filter(|_| !is_held(self.id)))
+    }
+
+    /// What it is about.
+    pub fn thing(&self) -> Thing {
+        let first = self.entries.first().copied().map(Thing::Entry);
+        let consumer = self.consumer.clone().map(Thing::Consumer);
+        let things = if OF_ENTRIES.contains(&self.id) { first.or(consumer) } else { consumer.or(first) };
+        things.unwrap_or(Thing::Group)
     }
 
     /// Its level in the verdict over all.

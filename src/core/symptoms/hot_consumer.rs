@@ -18,7 +18,7 @@ pub(super) const ABOUT: About = About {
     levels: &[Level::Warn],
     says: "One of several consumers holds nearly all that is pending, and is alive",
     cause: "it reads without COUNT, or with a large one, and takes the whole backlog into its memory",
-    remedy: "read with a smaller COUNT; what it holds can be claimed by the others",
+    remedy: "read with a smaller COUNT; what it holds can be claimed by the others (c)",
 };
 
 pub(super) fn judge(case: &Case) -> Verdict {

@@ -53,7 +53,7 @@ use super::{
 use std::collections::BTreeSet;
 
 pub use expires::is_harmless as expires_harmlessly;
-pub use finding::{About, Finding, Judgement, Level, Threshold, Verdict};
+pub use finding::{About, Finding, FindingKey, Judgement, Level, Thing, Threshold, Verdict};
 pub use ids::Ids;
 pub use verdicts::{InOrder, OfStream, Verdicts};
 

@@ -8,7 +8,7 @@ pub(super) const ABOUT: About = About {
     levels: &[Level::Info],
     says: "Entries wait and the server knows no consumer of the group",
     cause: "nobody started to read, or (up to 7.0) readers wait that have got nothing so far",
-    remedy: "start a consumer, or destroy the group if nobody needs it",
+    remedy: "start a consumer, or delete the group if nobody needs it (X)",
 };
 
 pub(super) fn judge(case: &Case) -> Verdict {

@@ -8,7 +8,7 @@ pub(super) const ABOUT: About = About {
     levels: &[Level::Warn],
     says: "Pending entries are no longer in the stream: no consumer can ever handle them",
     cause: "the stream was trimmed past entries that were still pending, or handled entries are deleted instead of acknowledged",
-    remedy: "keep entries until they are acknowledged; a claim on 7.0+ removes such entries from the pending list",
+    remedy: "keep entries until they are acknowledged; those that are left can be acknowledged (V marks, A); a claim on 7.0+ removes them from the pending list",
 };
 
 /// Entries idle for less, in milliseconds, may be under way between XDEL and XACK.

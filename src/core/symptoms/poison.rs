@@ -19,7 +19,7 @@ pub(super) const ABOUT: About = About {
     levels: &[Level::Warn, Level::Critical],
     says: "Entries were delivered five times or more, or given up for good (XNACK FATAL)",
     cause: "their handler fails before XACK, or they are read or claimed again while it is still at work; the count alone does not tell which",
-    remedy: "look at the entry and the handler's log; claiming it for another consumer only moves the failure there",
+    remedy: "look at the entry and the handler's log; claiming it for another consumer only moves the failure there; once it is handled or given up, acknowledge it (v marks, A)",
 };
 
 /// What fits when it was seen that the same consumer gets them again.

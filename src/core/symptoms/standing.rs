@@ -1,13 +1,10 @@
 //! How long a finding stands, and at which level: nothing goes up and down from tick to tick.
 
 use super::{
-    Finding, Level,
+    Finding, FindingKey, Level,
     hold::{self, After},
 };
-use crate::core::{
-    name::Name,
-    time::{Mono, Now, age_words, rfc3339, utc_clock},
-};
+use crate::core::time::{Mono, Now, age_words, rfc3339, utc_clock};
 use std::collections::BTreeMap;
 
 /// A level stays until its condition was untrue for this long, in milliseconds.
@@ -52,13 +49,11 @@ pub(super) struct Change {
     pub(super) text: String,
 }
 
-type Id = (&'static str, Option<Name>);
-
 /// The findings of one group or stream over time, by id and consumer.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Standings {
-    standings: BTreeMap<Id, Standing>,
-    known: BTreeMap<Id, MarkedKnown>,
+    standings: BTreeMap<FindingKey, Standing>,
+    known: BTreeMap<FindingKey, MarkedKnown>,
 }
 
 impl Standings {
@@ -74,7 +69,7 @@ impl Standings {
         for finding in findings.iter_mut() {
             changes.extend(self.take(finding, now));
         }
-        let fired: Vec<Id> = findings.iter().map(Finding::key).collect();
+        let fired: Vec<FindingKey> = findings.iter().map(Finding::key).collect();
         for (id, standing) in &mut self.standings {
             if fired.contains(id) {
                 continue;
@@ -195,7 +190,7 @@ fn past(last: &Finding, standing: &Standing, now: Now) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::{command::Argv, symptoms::About};
+    use crate::core::{command::Argv, name::Name, symptoms::About};
 
     fn at(seconds: u64) -> Now {
         Now { mono: Mono(seconds * 1000), wall_ms: seconds as i64 * 1000 }

@@ -14,7 +14,7 @@ pub(super) const ABOUT: About = About {
     levels: &[Level::Info, Level::Warn],
     says: "One group stands far behind the others: most of what is retained is kept for it alone",
     cause: "a group that nobody needs any more and nobody destroyed, or one whose readers stopped",
-    remedy: "start its readers, move its cursor (XGROUP SETID), or destroy the group; only then can the rest be trimmed without a loss",
+    remedy: "start its readers, move its cursor (m), or delete the group (X); only then can the rest be trimmed without a loss",
 };
 
 /// Least number of held entries, if the group still reads.

@@ -7,7 +7,7 @@ pub(super) const ABOUT: About = About {
     levels: &[Level::Info],
     says: "Pending entries are held by nobody",
     cause: "a consumer gave them back with XNACK (8.8+)",
-    remedy: "a consumer has to claim them, or to read with CLAIM; they are claimed whatever the min-idle says",
+    remedy: "a consumer has to claim them (c does it by hand), or to read with CLAIM; they are claimed whatever the min-idle says",
 };
 
 pub(super) fn judge(case: &Case) -> Verdict {

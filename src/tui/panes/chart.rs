@@ -2,7 +2,7 @@
 
 use super::framed;
 use crate::{
-    app::screen::{GroupView, Series, Tone, bold, span},
+    app::screen::{GroupView, Series, Subject, Tone, bold, span},
     core::{number::whole, time::age_words},
     tui::theme::Theme,
 };
@@ -16,12 +16,15 @@ use ratatui::{
 
 pub fn draw(frame: &mut Frame, area: Rect, view: &GroupView, theme: &Theme) {
     let latest = |series: &Series| series.latest.map_or("?".to_owned(), |n| n.to_string());
-    let title = vec![
-        span("lag ", Tone::New),
-        bold(latest(&view.lag), Tone::New),
-        span("  pending ", Tone::Heat(2)),
-        bold(latest(&view.pending), Tone::Heat(2)),
-    ];
+    let lag = [span("lag ", Tone::New), bold(latest(&view.lag), Tone::New)];
+    let pending = [span("pending ", Tone::Heat(2)), bold(latest(&view.pending), Tone::Heat(2))];
+    // what the finding is about comes first
+    let (subject, id) = view.subject;
+    let of = id.map_or(String::new(), |id| format!(" ({id})"));
+    let (first, second) = if subject == Subject::Pending { (pending, lag) } else { (lag, pending) };
+    let mut title = Vec::from(first);
+    title.push(span(format!("{of}  "), Tone::Dim));
+    title.extend(second);
     let span_text = age_words(whole(view.span_s * 1000.0));
     let number = vec![span(format!("last {span_text}"), Tone::Dim)];
     let most = view.lag.most.max(view.pending.most).max(1);

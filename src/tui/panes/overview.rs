@@ -4,7 +4,7 @@ use super::{draw_over, framed, inside, symptoms};
 use crate::{
     app::{
         cells::wrap,
-        screen::{Line, OverviewView, Span},
+        screen::{Line, OverviewView, Span, WIDE},
     },
     core::number::cells,
     tui::{table::draw_table, theme::Theme},
@@ -14,17 +14,24 @@ use ratatui::{
     layout::{Constraint, Layout, Rect, Spacing},
 };
 
+/// Columns of what was found, where it stands beside the list.
+const BESIDE: u16 = 72;
+
 pub fn draw(frame: &mut Frame, area: Rect, view: &OverviewView, theme: &Theme) {
+    let beside = area.width >= WIDE;
     let below = match area.height {
+        _ if beside => 0,
         ..16 => 0,
         16..24 => 6,
         _ => 10,
     };
-    let [table, details] = area.layout(
-        &Layout::vertical([Constraint::Fill(1), Constraint::Length(below)])
-            .spacing(Spacing::Overlap(u16::from(below > 0))),
-    );
-    if below > 0 {
+    let overlap = Spacing::Overlap(u16::from(beside || below > 0));
+    let [table, details] = if beside {
+        area.layout(&Layout::horizontal([Constraint::Fill(1), Constraint::Length(BESIDE)]).spacing(overlap))
+    } else {
+        area.layout(&Layout::vertical([Constraint::Fill(1), Constraint::Length(below)]).spacing(overlap))
+    };
+    if beside || below > 0 {
         frame.render_widget(framed(&view.picked, &Line::new(), details.width, theme, false), details);
         symptoms::draw_items(frame, inside(details), &view.items, &view.note, theme);
     }

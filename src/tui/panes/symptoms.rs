@@ -23,10 +23,11 @@ pub fn draw_items(frame: &mut Frame, area: Rect, items: &[SymptomItem], note: &s
         return;
     }
     let mut lines: Vec<Vec<Span>> = Vec::new();
-    let mut picked_at = 0;
+    let (mut picked_at, mut picked_lines) = (0, 0);
     for item in items {
+        let before = lines.len();
         if item.selected {
-            picked_at = lines.len();
+            picked_at = before;
         }
         let lead = if item.selected { bold("▌", Tone::Accent) } else { span(" ", Tone::Plain) };
         let lasts = if item.lasts.is_empty() { String::new() } else { format!("  {}", item.lasts) };
@@ -40,18 +41,34 @@ pub fn draw_items(frame: &mut Frame, area: Rect, items: &[SymptomItem], note: &s
         for text in wrap(&item.text, room - 4) {
             lines.push(vec![lead.clone(), span("  ", Tone::Plain), Span { text, tone: Tone::Plain, bold: false }]);
         }
+        if item.in_full {
+            for (name, text) in [("why: ", &item.cause), ("do:  ", &item.remedy)] {
+                for (row, text) in wrap(text, room.saturating_sub(9)).into_iter().enumerate() {
+                    let name = if row == 0 { name } else { "     " };
+                    lines.push(vec![
+                        lead.clone(),
+                        span(format!("  {name}"), Tone::Dim),
+                        Span { text, tone: Tone::Plain, bold: false },
+                    ]);
+                }
+            }
+        }
         lines.push(vec![
             lead,
             span("  first check: ", Tone::Dim),
             span(cut(&item.check, room.saturating_sub(17)), Tone::Accent),
         ]);
+        if item.selected {
+            picked_lines = lines.len() - before;
+        }
     }
     if !note.is_empty() {
         lines.extend(wrap(note, room - 2).into_iter().map(|text| vec![span(" ", Tone::Plain), span(text, Tone::Dim)]));
     }
     let height = usize::from(area.height);
-    let start =
-        if picked_at + 4 > height { (picked_at + 4 - height).min(lines.len().saturating_sub(height)) } else { 0 };
+    // all of the picked one is shown, or its beginning where it is longer than the room
+    let end = picked_at + picked_lines.max(4);
+    let start = if end > height { (end - height).min(picked_at).min(lines.len().saturating_sub(height)) } else { 0 };
     for (row, line) in lines.iter().skip(start).take(height).enumerate() {
         theme.draw(frame.buffer_mut(), Rect { y: area.y + cells(row), height: 1, ..area }, line);
     }

@@ -31,10 +31,10 @@ pub fn seed() -> World {
     world
 }
 
-/// The seed on the group screen.
+/// The seed on the group screen, at its consumers.
 pub fn seed_group() -> Scene {
     let mut scene = Scene::new(seed());
-    scene.ticks(3).keys("<Enter>").ticks(3);
+    scene.ticks(3).keys("<Enter>2").ticks(3);
     scene
 }
 
