@@ -1,6 +1,6 @@
 //! The command line: names and flags as redis-cli has them.
 
-use crate::tui::When;
+use crate::tui::{Look, When};
 use clap::{Args, Parser, Subcommand};
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
@@ -136,6 +136,9 @@ pub struct ScreenArgs {
     /// Draw with ASCII only
     #[arg(long, help_heading = "Screen")]
     pub ascii: bool,
+    /// Colours for this background; `auto` asks the terminal
+    #[arg(long, value_name = "THEME", value_enum, default_value_t = Look::Auto, help_heading = "Screen")]
+    pub theme: Look,
     /// When to use colour
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = When::Auto, help_heading = "Screen")]
     pub color: When,

@@ -14,22 +14,26 @@ use crate::{
     source::{Connection, Stop, Target},
     tasks::{Actor, Poller, ToServer},
     tui::{
-        self, Theme, message,
+        self, Answer, Replies, Sorted, Theme, ask_background, message,
         terminal::{self, Screen, install_panic_hook},
     },
 };
-use crossterm::{clipboard::CopyToClipboard, event::EventStream, execute};
+use crossterm::{
+    clipboard::CopyToClipboard,
+    event::{Event, EventStream},
+    execute,
+};
 use futures::StreamExt;
 use std::{
     collections::VecDeque,
     io::{self, Write},
-    time::Duration,
+    time::{Duration, Instant},
 };
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
     sync::{mpsc, watch},
     task::JoinSet,
-    time::MissedTickBehavior,
+    time::{MissedTickBehavior, sleep_until},
 };
 
 /// Ages on the screen tick so often.
@@ -91,12 +95,25 @@ pub async fn run(target: Target, options: Options, clock: Clock, beside: JoinSet
         let why = "the dashboard needs a terminal; for scripts there is: pelwatch snapshot [--json]";
         return Err(Failure::Usage(why.to_owned()));
     }
+    let term = std::env::var("TERM").unwrap_or_default();
+    if term.is_empty() || term == "dumb" {
+        let named = if term.is_empty() { "TERM is not set".to_owned() } else { format!("TERM is {term}") };
+        let why = format!(
+            "the dashboard needs a terminal that can move its cursor ({named}); for scripts there is: pelwatch snapshot [--json]"
+        );
+        return Err(Failure::Usage(why));
+    }
     // reached once before the screen is taken, so that a wrong address is a plain sentence
     let link = Connection::connect(&target, clock).await?;
     install_panic_hook();
     let mut signals = Signals::listen()?;
     let screen = Screen::take()?;
+    let mut options = options;
+    // before anybody reads keys
+    let answer = if options.theme.asks() { ask_background()? } else { Answer { complete: true, ..Answer::default() } };
+    options.theme = answer.background.map_or(options.theme, |background| options.theme.on(background));
     let mut dashboard = Dashboard::start(&target, &options, clock, link, beside, screen)?;
+    dashboard.replies = Replies::new(!answer.complete);
     let printing = dashboard.run(&mut signals).await;
     // also when the terminal failed: an action under way must not stay open in the journal
     dashboard.let_action_end().await;
@@ -130,6 +147,8 @@ struct Dashboard {
     parts: VecDeque<Msg>,
     tasks: JoinSet<Failure>,
     keys: EventStream,
+    /// The terminal's late answers among them.
+    replies: Replies,
 }
 
 /// Why the loop goes on or ends.
@@ -197,6 +216,7 @@ impl Dashboard {
             parts: VecDeque::new(),
             tasks,
             keys: EventStream::new(),
+            replies: Replies::default(),
         })
     }
 
@@ -207,6 +227,7 @@ impl Dashboard {
         frame.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut dirty = true;
         loop {
+            let due = self.replies.due().map_or_else(tokio::time::Instant::now, tokio::time::Instant::from_std);
             let next = tokio::select! {
                 // in this order: what the user sees and types does not wait for what came from the server
                 biased;
@@ -224,13 +245,27 @@ impl Dashboard {
                     continue;
                 }
                 event = self.keys.next() => match event {
-                    Some(Ok(event)) => match message(event) {
-                        Some(msg) => self.take(msg)?,
-                        None => continue,
+                    Some(Ok(event)) => match self.replies.take(event, Instant::now()) {
+                        Sorted::Keys(events) => match self.take_events(events)? {
+                            Some(next) => next,
+                            None => continue,
+                        },
+                        Sorted::Answer(background) => {
+                            self.theme = background.map_or(self.theme, |background| self.theme.on(background));
+                            self.screen.forget()?;
+                            Next::On
+                        }
                     },
                     // the terminal is gone: there is nobody to watch
                     Some(Err(_)) | None => Next::End { printing: false },
                 },
+                () = sleep_until(due), if self.replies.due().is_some() => {
+                    let keys = self.replies.give_up();
+                    match self.take_events(keys)? {
+                        Some(next) => next,
+                        None => continue,
+                    }
+                }
                 _ = tick.tick() => self.take(Msg::Clock)?,
                 // what comes after a sample waits until all parts of it are taken
                 msg = self.messages.recv(), if self.parts.is_empty() => match msg {
@@ -261,6 +296,18 @@ impl Dashboard {
                 Next::End { printing } => return Ok(printing),
             }
         }
+    }
+
+    /// Events in order, until one of them ends the program; `None` if none of them means anything.
+    fn take_events(&mut self, events: Vec<Event>) -> io::Result<Option<Next>> {
+        let mut next = None;
+        for msg in events.into_iter().filter_map(message) {
+            next = Some(self.take(msg)?);
+            if matches!(next, Some(Next::End { .. })) {
+                break;
+            }
+        }
+        Ok(next)
     }
 
     /// An action under way is stopped between two batches and gets its line in the journal before the program ends.

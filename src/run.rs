@@ -145,7 +145,7 @@ fn permission(args: &ScreenArgs, by_default: bool) -> (bool, &'static str) {
 }
 
 fn theme(args: &ScreenArgs) -> Theme {
-    Theme::choose(args.color, args.ascii, |name| std::env::var(name).ok())
+    Theme::choose(args.theme, args.color, args.ascii, |name| std::env::var(name).ok())
 }
 
 /// `pelwatch`: the dashboard.

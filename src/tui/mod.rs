@@ -1,13 +1,19 @@
 //! The terminal: draws the view model, reads keys, and restores the terminal at the end.
 
 mod ascii;
+mod background;
 mod draw;
 mod input;
+mod palette;
 mod panes;
+mod replies;
 mod table;
 pub mod terminal;
 mod theme;
 
+pub use background::{Answer, ask as ask_background};
 pub use draw::draw;
 pub use input::{askpass, message};
-pub use theme::{Theme, When};
+pub use palette::Background;
+pub use replies::{Replies, Sorted};
+pub use theme::{Look, Theme, When};

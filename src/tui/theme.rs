@@ -1,6 +1,10 @@
 //! Maps meaning to colours and styles. The terminal's background is never painted. Without colours, brightness, bold and glyphs carry the
 //! same information.
 
+use super::{
+    background,
+    palette::{Background, Palette},
+};
 use crate::app::{
     cells::is_plain,
     screen::{Line, Span, Tone},
@@ -8,19 +12,9 @@ use crate::app::{
 use ratatui::{
     buffer::Buffer,
     layout::Rect,
-    style::{Color, Modifier, Style},
+    style::{Modifier, Style},
     text,
 };
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Palette {
-    /// 256 colours.
-    Full,
-    /// The terminal's 16.
-    Few,
-    /// No colours, and no colour changes: under `NO_COLOR` each change would be written as a reset, which also ends bold.
-    None,
-}
 
 /// When to use colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -34,9 +28,27 @@ pub enum When {
     Never,
 }
 
+/// Which colours to use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Look {
+    /// By the terminal's background.
+    #[default]
+    Auto,
+    /// For a dark background.
+    Dark,
+    /// For a light background.
+    Light,
+    /// Without colours.
+    Mono,
+    /// The terminal's own text colour only, bold and underlined.
+    HighContrast,
+}
+
 #[derive(Clone, Copy, Debug)]
 pub struct Theme {
     palette: Palette,
+    /// The terminal's background decides, and nothing has told it so far.
+    asks: bool,
     /// Draw with ASCII only.
     pub ascii: bool,
     /// Dim everything: the data is old.
@@ -45,33 +57,65 @@ pub struct Theme {
 
 impl Theme {
     /// The theme for this terminal. `env` looks up an environment variable.
-    pub fn choose(when: When, ascii: bool, env: impl Fn(&str) -> Option<String>) -> Self {
+    pub fn choose(look: Look, when: When, ascii: bool, env: impl Fn(&str) -> Option<String>) -> Self {
         let set = |name: &str| env(name).filter(|value| !value.is_empty());
         let term = set("TERM").unwrap_or_default();
         let plain = set("NO_COLOR").is_some() || term == "dumb" || term.is_empty();
         let many = term.contains("256")
             || set("COLORTERM").is_some()
             || ["kitty", "alacritty", "ghostty", "foot"].iter().any(|name| term.contains(name));
-        let palette = match when {
-            When::Never => Palette::None,
-            When::Auto if plain => Palette::None,
-            _ if many => Palette::Full,
-            _ => Palette::Few,
+        let told = set("COLORFGBG").as_deref().and_then(background::of_variable);
+        let background = match look {
+            Look::Dark => Some(Background::Dark),
+            Look::Light => Some(Background::Light),
+            _ => told,
         };
+        let on = background.unwrap_or_default();
+        let palette = match (look, when) {
+            (Look::HighContrast, _) => Palette::HighContrast,
+            (Look::Mono, _) | (_, When::Never) => Palette::None,
+            (_, When::Auto) if plain => Palette::None,
+            _ if many => Palette::Full(on),
+            _ => Palette::Few(on),
+        };
+        let asks =
+            matches!(look, Look::Auto) && matches!(palette, Palette::Full(_) | Palette::Few(_)) && term != "linux";
         // use ASCII unless the locale says UTF-8
         let locale =
             set("LC_ALL").or_else(|| set("LC_CTYPE")).or_else(|| set("LANG")).unwrap_or_default().to_lowercase();
-        Self { palette, ascii: ascii || !(locale.contains("utf-8") || locale.contains("utf8")), stale: false }
+        // the console's font has few signs
+        let ascii = ascii || term == "linux";
+        Self { palette, asks, ascii: ascii || !(locale.contains("utf-8") || locale.contains("utf8")), stale: false }
     }
 
     /// A theme with all colours, for tests and pictures.
     pub fn full() -> Self {
-        Self { palette: Palette::Full, ascii: false, stale: false }
+        Self { palette: Palette::Full(Background::Dark), asks: false, ascii: false, stale: false }
+    }
+
+    /// The same for a light background.
+    pub fn light() -> Self {
+        Self { palette: Palette::Full(Background::Light), ..Self::full() }
+    }
+
+    /// Whether the terminal has to be asked for its background.
+    pub fn asks(&self) -> bool {
+        self.asks
+    }
+
+    /// The same theme on the background that the terminal named.
+    pub fn on(self, background: Background) -> Self {
+        let palette = match self.palette {
+            Palette::Full(_) => Palette::Full(background),
+            Palette::Few(_) => Palette::Few(background),
+            other => other,
+        };
+        Self { palette, ..self }
     }
 
     /// A theme without colours.
     pub fn plain() -> Self {
-        Self { palette: Palette::None, ascii: false, stale: false }
+        Self { palette: Palette::None, asks: false, ascii: false, stale: false }
     }
 
     /// The same theme, dimmed if the data is old.
@@ -80,35 +124,8 @@ impl Theme {
     }
 
     pub fn style(&self, tone: Tone) -> Style {
-        let (full, few, modifier) = match tone {
-            Tone::Plain => (Color::Reset, Color::Reset, Modifier::empty()),
-            Tone::Dim => (Color::Indexed(245), Color::DarkGray, Modifier::DIM),
-            Tone::Accent => (Color::Indexed(75), Color::LightBlue, Modifier::BOLD),
-            Tone::New | Tone::Info => (Color::Indexed(110), Color::Cyan, Modifier::empty()),
-            Tone::Heat(0) => (Color::Indexed(223), Color::LightYellow, Modifier::empty()),
-            Tone::Heat(1) => (Color::Indexed(221), Color::LightYellow, Modifier::empty()),
-            Tone::Heat(2) | Tone::Warn => (Color::Indexed(214), Color::Yellow, Modifier::BOLD),
-            Tone::Heat(_) => (Color::Indexed(208), Color::Yellow, Modifier::BOLD),
-            Tone::Critical => (Color::Indexed(202), Color::LightRed, Modifier::BOLD),
-        };
-        let style = match self.palette {
-            Palette::Full => Style::new().fg(full),
-            Palette::Few => Style::new().fg(few),
-            Palette::None => Style::new().add_modifier(modifier),
-        };
-        if self.stale {
-            style.fg(self.faded(style)).remove_modifier(Modifier::BOLD).add_modifier(Modifier::DIM)
-        } else {
-            style
-        }
-    }
-
-    fn faded(&self, style: Style) -> Color {
-        match self.palette {
-            Palette::Full => Color::Indexed(243),
-            Palette::Few => Color::DarkGray,
-            Palette::None => style.fg.unwrap_or(Color::Reset),
-        }
+        let style = self.palette.style(tone);
+        if self.stale { self.palette.faded(style) } else { style }
     }
 
     fn style_of(&self, span: &Span) -> Style {
@@ -152,17 +169,20 @@ mod tests {
     use super::*;
 
     fn chosen(when: When, vars: &[(&str, &str)]) -> Theme {
-        Theme::choose(when, false, |name| {
+        Theme::choose(Look::Auto, when, false, |name| {
             vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
         })
     }
 
     #[test]
     fn colour_follows_the_terminal_and_no_color() {
-        assert_eq!(chosen(When::Auto, &[("TERM", "xterm-256color")]).palette, Palette::Full);
-        assert_eq!(chosen(When::Auto, &[("TERM", "linux")]).palette, Palette::Few);
+        assert_eq!(chosen(When::Auto, &[("TERM", "xterm-256color")]).palette, Palette::Full(Background::Dark));
+        assert_eq!(chosen(When::Auto, &[("TERM", "linux")]).palette, Palette::Few(Background::Dark));
         assert_eq!(chosen(When::Auto, &[("TERM", "xterm-256color"), ("NO_COLOR", "1")]).palette, Palette::None);
-        assert_eq!(chosen(When::Always, &[("TERM", "xterm-256color"), ("NO_COLOR", "1")]).palette, Palette::Full);
+        assert_eq!(
+            chosen(When::Always, &[("TERM", "xterm-256color"), ("NO_COLOR", "1")]).palette,
+            Palette::Full(Background::Dark)
+        );
         assert_eq!(chosen(When::Never, &[("TERM", "xterm-256color")]).palette, Palette::None);
     }
 
@@ -173,21 +193,25 @@ mod tests {
     }
 
     #[test]
-    fn no_style_paints_a_background_and_plain_ones_no_colour() {
-        let tones = [
-            Tone::Plain,
-            Tone::Dim,
-            Tone::Accent,
-            Tone::New,
-            Tone::Heat(0),
-            Tone::Heat(3),
-            Tone::Info,
-            Tone::Warn,
-            Tone::Critical,
-        ];
-        for tone in tones {
-            assert_eq!(Theme::full().style(tone).bg, None);
-            assert_eq!(Theme::plain().style(tone).fg, None);
-        }
+    fn the_background_is_the_one_asked_for_else_the_variables_else_the_terminals() {
+        let look = |look: Look, variable: &str| {
+            let vars = [("TERM", "xterm-256color"), ("COLORFGBG", variable)];
+            let found = |name: &str| vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
+            let theme = Theme::choose(look, When::Auto, false, found);
+            (theme.palette, theme.asks())
+        };
+        assert_eq!(look(Look::Auto, ""), (Palette::Full(Background::Dark), true));
+        assert_eq!(look(Look::Auto, "0;15"), (Palette::Full(Background::Light), true));
+        assert_eq!(look(Look::Dark, "0;15"), (Palette::Full(Background::Dark), false));
+        assert_eq!(look(Look::Mono, ""), (Palette::None, false));
+        assert_eq!(look(Look::HighContrast, ""), (Palette::HighContrast, false));
+        assert_eq!(Theme::full().on(Background::Light).palette, Palette::Full(Background::Light));
+        assert_eq!(Theme::plain().on(Background::Light).palette, Palette::None);
+    }
+
+    #[test]
+    fn the_console_gets_ascii_and_is_not_asked() {
+        let theme = chosen(When::Auto, &[("TERM", "linux"), ("LANG", "C.UTF-8")]);
+        assert!(theme.ascii && !theme.asks());
     }
 }

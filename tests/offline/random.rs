@@ -275,7 +275,7 @@ fn play(steps: Vec<Step>) {
     world.server.version = "8.8.0".into();
     let mut scene = Scene::new(world);
     let theme = Theme::full();
-    let ascii = Theme::choose(pelwatch::tui::When::Never, true, |_| None);
+    let ascii = Theme::choose(pelwatch::tui::Look::Auto, pelwatch::tui::When::Never, true, |_| None);
     for step in steps {
         match step {
             Step::Change(change) => apply(&mut scene.world, &change, scene.at as i64),

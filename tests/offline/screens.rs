@@ -383,7 +383,7 @@ fn plain_scenes() -> Vec<Scene> {
 
 #[test]
 fn ascii_means_every_cell() {
-    let theme = Theme::choose(pelwatch::tui::When::Never, true, |_| None);
+    let theme = Theme::choose(pelwatch::tui::Look::Auto, pelwatch::tui::When::Never, true, |_| None);
     for scene in &mut plain_scenes() {
         for size in ALL {
             let drawn = scene.draw(size, theme);

@@ -107,7 +107,8 @@ pub fn assert_sound(buffer: &Buffer, stale: bool) {
         }
         for x in 0..columns {
             let cell = &buffer[(x, y)];
-            let faded = cell.modifier.contains(Modifier::DIM) && !cell.modifier.contains(Modifier::BOLD);
+            let one_grey = cell.fg == Color::Indexed(246) || cell.modifier.contains(Modifier::DIM);
+            let faded = one_grey && !cell.modifier.contains(Modifier::BOLD);
             assert!(
                 !stale || cell.symbol() == " " || faded,
                 "{:?} at {x},{y} is bright although it is old:\n{picture}",
