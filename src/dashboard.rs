@@ -16,6 +16,7 @@ use crate::{
     tui::{
         self, Answer, Replies, Sorted, Theme, ask_background, message,
         terminal::{self, Screen, install_panic_hook},
+        typed,
     },
 };
 use crossterm::{
@@ -113,7 +114,8 @@ pub async fn run(target: Target, options: Options, clock: Clock, beside: JoinSet
     let answer = if options.theme.asks() { ask_background()? } else { Answer { complete: true, ..Answer::default() } };
     options.theme = answer.background.map_or(options.theme, |background| options.theme.on(background));
     let mut dashboard = Dashboard::start(&target, &options, clock, link, beside, screen)?;
-    dashboard.replies = Replies::new(!answer.complete);
+    dashboard.replies = Replies::after(&answer, Instant::now());
+    dashboard.typed = typed(&answer.typed);
     let printing = dashboard.run(&mut signals).await;
     // also when the terminal failed: an action under way must not stay open in the journal
     dashboard.let_action_end().await;
@@ -147,6 +149,8 @@ struct Dashboard {
     parts: VecDeque<Msg>,
     tasks: JoinSet<Failure>,
     keys: EventStream,
+    /// Keys that were typed while the terminal was asked.
+    typed: Vec<Event>,
     /// The terminal's late answers among them.
     replies: Replies,
 }
@@ -216,6 +220,7 @@ impl Dashboard {
             parts: VecDeque::new(),
             tasks,
             keys: EventStream::new(),
+            typed: Vec::new(),
             replies: Replies::default(),
         })
     }
@@ -226,6 +231,10 @@ impl Dashboard {
         let mut frame = tokio::time::interval(FRAME);
         frame.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut dirty = true;
+        let typed = std::mem::take(&mut self.typed);
+        if let Some(Next::End { printing }) = self.take_events(typed)? {
+            return Ok(printing);
+        }
         loop {
             let due = self.replies.due().map_or_else(tokio::time::Instant::now, tokio::time::Instant::from_std);
             let next = tokio::select! {

@@ -33,6 +33,36 @@ pub fn cut(text: &str, cells: usize) -> String {
     out
 }
 
+/// How many bytes all these names begin and end with alike, up to the last sign between words. Nothing for names that are all the same.
+pub fn shared<'a>(names: impl Iterator<Item = &'a str> + Clone) -> (usize, usize) {
+    let Some(first) = names.clone().next() else { return (0, 0) };
+    if names.clone().all(|name| name == first) {
+        return (0, 0);
+    }
+    let same = |a: &str, b: &str| a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
+    let same_end = |a: &str, b: &str| a.bytes().rev().zip(b.bytes().rev()).take_while(|(a, b)| a == b).count();
+    let before = names.clone().map(|name| same(first, name)).min().unwrap_or(0);
+    let after = names.map(|name| same_end(first, name)).min().unwrap_or(0);
+    let is_between = |c: char| ":/.-_{}|".contains(c);
+    let before = first.get(..before).and_then(|text| text.rfind(is_between)).map_or(0, |at| at + 1);
+    let after =
+        first.get(first.len() - after..).and_then(|text| text.find(is_between).map(|at| text.len() - at)).unwrap_or(0);
+    (before, after)
+}
+
+/// Cuts a name to at most `cells` cells, first by what it shares with all others: what tells it from them stays.
+pub fn cut_shared(text: &str, cells: usize, (before, after): (usize, usize)) -> String {
+    if width(text) <= cells || before + after >= text.len() {
+        return cut(text, cells);
+    }
+    let (Some(own), Some(to_end)) = (text.get(before..text.len() - after), text.get(before..)) else {
+        return cut(text, cells);
+    };
+    let lead = if before > 1 { "…" } else { &text[..before] };
+    let whole = format!("{lead}{to_end}");
+    if width(&whole) <= cells || after == 0 { cut(&whole, cells) } else { cut(&format!("{lead}{own}…"), cells) }
+}
+
 /// Cuts or pads a text to exactly `cells` cells, aligned left or right.
 pub fn pad(text: &str, cells: usize, right: bool) -> String {
     let used = width(text);
@@ -106,7 +136,28 @@ mod tests {
         assert_eq!(pad("日本語", 4, true), " 日…");
     }
 
+    #[test]
+    fn names_with_a_common_beginning_are_told_apart() {
+        let names: Vec<String> = (0..60).map(|n| format!("shop:{n:02}:orders:events")).collect();
+        let parts = shared(names.iter().map(String::as_str));
+        let cut: Vec<String> = names.iter().map(|name| cut_shared(name, 12, parts)).collect();
+        assert_eq!((cut[0].as_str(), cut[59].as_str()), ("…00…", "…59…"));
+        assert_eq!(cut_shared("shop:07:orders:events", 20, parts), "…07:orders:events");
+        assert_eq!(cut_shared("shop:07:orders:events", 30, parts), "shop:07:orders:events");
+        assert_eq!(shared(["a:b", "a:b"].into_iter()), (0, 0), "the groups of one stream");
+        assert_eq!(shared(["orders", "origins"].into_iter()), (0, 0), "only whole words");
+        assert_eq!(cut_shared("orders:of:a:very:long:name", 8, shared(["orders:of", "x"].into_iter())), "orders:…");
+    }
+
     proptest! {
+        #[test]
+        fn a_shared_cut_fits(names in prop::collection::vec("[a-c:]{1,20}|\\PC{1,12}", 2..6), cells in 1usize..20) {
+            let parts = shared(names.iter().map(String::as_str));
+            for name in &names {
+                prop_assert!(width(&cut_shared(name, cells, parts)) <= cells);
+            }
+        }
+
         #[test]
         fn a_cut_text_fits_and_a_padded_one_fills(text in "\\PC{0,40}", cells in 0usize..30) {
             prop_assert!(width(&cut(&text, cells)) <= cells);

@@ -12,7 +12,7 @@ use crate::core::{
     symptoms::{Finding, Level, expires_harmlessly},
     time::{Now, age, age_words, rfc3339},
     watch::Watch,
-    words::{count, entries},
+    words::{count, entries, no_match},
 };
 use std::{cmp::Reverse, fmt::Write as _};
 
@@ -40,7 +40,9 @@ pub fn snapshot(watch: &Watch, endpoint: &str, now: Now) -> String {
     if let Some(fault) = &store.discovery.fault {
         line(&mut out, 0, &format!("streams cannot be looked for ({}): name them with --stream", fault.words()));
     } else if store.streams.is_empty() {
-        line(&mut out, 0, "no streams found");
+        let patterns = &store.settings.patterns;
+        let none = if patterns.is_empty() { "no streams found".to_owned() } else { no_match(patterns) };
+        line(&mut out, 0, &none);
     }
     line(&mut out, 0, &verdict_line(watch));
     for finding in watch.verdicts.server() {

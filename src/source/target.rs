@@ -10,7 +10,7 @@ use std::{
 pub enum TargetError {
     /// Not a URL that pelwatch understands.
     #[error(
-        "'{0}' is not a server address: give redis://HOST:PORT/DB, valkey://…, unix:///PATH, or -h, -p and -s as for redis-cli"
+        "'{0}' is not a server address: give HOST:PORT, redis://HOST:PORT/DB, valkey://…, unix:///PATH, or -h, -p and -s as for redis-cli"
     )]
     NotAnAddress(String),
     /// TLS is not supported.
@@ -43,6 +43,9 @@ impl Address {
     fn endpoint(&self) -> String {
         match self {
             Self::Unix(path) => format!("unix:{}", crate::core::name::visible(path_bytes(path))),
+            Self::Tcp { host, port } if host.contains(':') => {
+                format!("[{}]:{port}", crate::core::name::visible(host.as_bytes()))
+            }
             Self::Tcp { host, port } => format!("{}:{port}", crate::core::name::visible(host.as_bytes())),
         }
     }
@@ -106,6 +109,7 @@ impl Target {
             (None, Some(path)) => (Address::Unix(path), RedisConnectionInfo::default()),
             (None, None) => {
                 let host = parts.host.unwrap_or_else(|| "127.0.0.1".to_owned());
+                let host = without_brackets(&host).to_owned();
                 (Address::Tcp { host, port: parts.port.unwrap_or(6379) }, RedisConnectionInfo::default())
             }
         };
@@ -212,7 +216,39 @@ fn path_bytes(path: &Path) -> &[u8] {
     path.to_str().unwrap_or("?").as_bytes()
 }
 
+/// `::1` of `[::1]`.
+fn without_brackets(host: &str) -> &str {
+    host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
+}
+
+/// An address as one says it: `localhost:6379`, `[::1]`, `10.0.0.1:6379/3`, `/run/redis.sock`. What may hold a password needs its scheme,
+/// and a single word may be a mistyped command.
+fn bare(text: &str) -> Option<String> {
+    if text.contains(['@', ' ', '?']) {
+        return None;
+    }
+    if text.starts_with('/') {
+        return Some(format!("unix://{text}"));
+    }
+    let (address, db) = text.split_once('/').unwrap_or((text, "0"));
+    let (host, port) = match address.strip_prefix('[') {
+        Some(rest) => {
+            let (host, port) = rest.split_once(']')?;
+            host.parse::<std::net::Ipv6Addr>().ok()?;
+            (format!("[{host}]"), if port.is_empty() { "6379" } else { port.strip_prefix(':')? })
+        }
+        None => {
+            let (host, port) = address.split_once(':')?;
+            (host.to_owned(), port)
+        }
+    };
+    let fits = !host.is_empty() && port.parse::<u16>().is_ok() && db.parse::<u32>().is_ok();
+    fits.then(|| format!("redis://{host}:{port}/{db}"))
+}
+
 fn from_url(url: &str) -> Result<(Address, RedisConnectionInfo), TargetError> {
+    let complete = if url.contains("://") { None } else { bare(url) };
+    let url = complete.as_deref().unwrap_or(url);
     let scheme = url.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
     match scheme.as_deref() {
         Some("rediss" | "valkeys") => return Err(TargetError::Tls),
@@ -232,7 +268,7 @@ fn from_url(url: &str) -> Result<(Address, RedisConnectionInfo), TargetError> {
         .map_err(|_| TargetError::NotAnAddress(format!("{}://…", scheme.unwrap_or_default())))?;
     let address = match info.addr() {
         ConnectionAddr::Unix(path) => Address::Unix(path.clone()),
-        ConnectionAddr::Tcp(host, port) => Address::Tcp { host: host.clone(), port: *port },
+        ConnectionAddr::Tcp(host, port) => Address::Tcp { host: without_brackets(host).to_owned(), port: *port },
         // the library knows kinds that are not supported here, such as TLS
         _ => return Err(TargetError::Tls),
     };
@@ -254,6 +290,12 @@ mod tests {
             ("valkey://cache", "cache:6379", 0),
             ("redis://user:secret@h:1/2", "h:1", 2),
             ("unix:///run/redis.sock?db=1", "unix:/run/redis.sock", 1),
+            ("localhost:6379", "localhost:6379", 0),
+            ("10.0.0.1:7000/3", "10.0.0.1:7000", 3),
+            ("[::1]", "[::1]:6379", 0),
+            ("[::1]:7000", "[::1]:7000", 0),
+            ("redis://[::1]:7000", "[::1]:7000", 0),
+            ("/run/redis.sock", "unix:/run/redis.sock", 0),
         ] {
             let target = url(text).unwrap_or_else(|e| panic!("{text}: {e}"));
             assert_eq!((target.endpoint(), target.db()), (endpoint, db), "{text}");
@@ -264,7 +306,19 @@ mod tests {
     #[test]
     fn refuses_the_rest_in_a_sentence_without_secrets() {
         assert_eq!(url("rediss://h").err(), Some(TargetError::Tls));
-        for bad in ["http://u:secret@h", "redis://u:secret@h:port", "nonsense", "://", "u:secret@", ""] {
+        for bad in [
+            "http://u:secret@h",
+            "redis://u:secret@h:port",
+            "nonsense",
+            "://",
+            "u:secret@",
+            "",
+            "h:port",
+            "[::1",
+            "[x]:1",
+            ":1",
+            "h:70000",
+        ] {
             let error = url(bad).err().map(|e| e.to_string()).unwrap_or_default();
             assert!(error.contains("is not a server address"), "{bad}: {error}");
             assert!(!error.contains("secret"), "{bad}: {error}");

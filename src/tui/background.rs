@@ -18,21 +18,24 @@ const PATIENCE: Duration = Duration::from_millis(200);
 const MOST: usize = 4096;
 
 /// What the terminal said so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
     pub background: Option<Background>,
     /// It has answered everything, so nothing comes late.
     pub complete: bool,
+    /// What was typed meanwhile, and the beginning of an answer whose rest has not come so far.
+    pub typed: Vec<u8>,
+    pub rest: Vec<u8>,
 }
 
-/// Asks the terminal, in raw mode and before anybody reads keys. Keys that were typed meanwhile are dropped.
+/// Asks the terminal, in raw mode and before anybody reads keys. Letters that were typed meanwhile are kept.
 ///
 /// # Errors
 /// When the terminal cannot be written to or read from.
 pub fn ask() -> io::Result<Answer> {
     let input = io::stdin();
     if !input.is_terminal() {
-        return Ok(Answer { background: None, complete: true });
+        return Ok(Answer { complete: true, ..Answer::default() });
     }
     let mut out = io::stdout().lock();
     out.write_all(QUESTION)?;
@@ -51,7 +54,36 @@ pub fn ask() -> io::Result<Answer> {
             break;
         }
     }
-    Ok(Answer { background: of_reply(&replies), complete: is_complete(&replies) })
+    let (typed, rest) = typed(&replies);
+    Ok(Answer { background: of_reply(&replies), complete: is_complete(&replies), typed, rest })
+}
+
+/// What is no answer: plain letters and Enter, Tab and Esc. Longer sequences, as of the arrow keys, are left out. An answer that is cut off
+/// is returned as the second part.
+fn typed(replies: &[u8]) -> (Vec<u8>, Vec<u8>) {
+    let (mut typed, mut at) = (Vec::new(), 0);
+    while let Some(byte) = replies.get(at) {
+        let rest = &replies[at..];
+        let length = match (byte, rest.get(1)) {
+            (b'\x1b', Some(b']')) => {
+                let bell = rest.iter().position(|byte| *byte == 7).map(|end| end + 1);
+                let st = rest[1..].windows(2).position(|end| end == b"\x1b\\").map(|end| end + 3);
+                bell.into_iter().chain(st).min()
+            }
+            (b'\x1b', Some(b'[' | b'O')) => {
+                rest[2..].iter().position(|byte| (0x40..=0x7e).contains(byte)).map(|end| end + 3)
+            }
+            _ => {
+                typed.push(*byte);
+                Some(1)
+            }
+        };
+        match length {
+            Some(length) => at += length,
+            None => return (typed, rest.to_vec()),
+        }
+    }
+    (typed, Vec::new())
 }
 
 /// Whether the answer to DA1 is there: `ESC [ ? … c`.
@@ -106,6 +138,19 @@ mod tests {
         for (replies, complete) in [("\x1b[?62;4c", true), ("x\x1b[?1c", true), ("\x1b[?62", false), ("", false)] {
             assert_eq!(is_complete(replies.as_bytes()), complete, "{replies:?}");
         }
+    }
+
+    #[test]
+    fn what_was_typed_before_the_answer_is_kept_and_a_cut_answer_is_no_key() {
+        let of = |text: &str| {
+            let (typed, rest) = typed(text.as_bytes());
+            (String::from_utf8(typed).unwrap_or_default(), String::from_utf8(rest).unwrap_or_default())
+        };
+        let parts = |typed: &str, rest: &str| (typed.to_owned(), rest.to_owned());
+        assert_eq!(of("j\x1b]11;rgb:0/0/0\x07k\x1b[?62c\r"), parts("jk\r", ""));
+        assert_eq!(of("\x1b]11;rgb:0/0/0\x1b\\\x1b[Aq"), parts("q", ""));
+        assert_eq!(of("q\x1b]11;rgb:ff"), parts("q", "\x1b]11;rgb:ff"));
+        assert_eq!(of("\x1b"), parts("\x1b", ""));
     }
 
     #[test]

@@ -44,6 +44,23 @@ fn key(event: KeyEvent) -> Option<Key> {
     })
 }
 
+/// The events of plain letters, Enter, Tab, Esc and control keys.
+pub fn typed(bytes: &[u8]) -> Vec<Event> {
+    let key = |c: char| {
+        let (code, modifiers) = match c {
+            '\r' | '\n' => (KeyCode::Enter, KeyModifiers::NONE),
+            '\t' => (KeyCode::Tab, KeyModifiers::NONE),
+            '\x1b' => (KeyCode::Esc, KeyModifiers::NONE),
+            '\x7f' | '\x08' => (KeyCode::Backspace, KeyModifiers::NONE),
+            // 1 is Ctrl-A
+            '\x01'..='\x1a' => (KeyCode::Char(char::from(c as u8 + b'a' - 1)), KeyModifiers::CONTROL),
+            c => (KeyCode::Char(c), KeyModifiers::NONE),
+        };
+        Event::Key(KeyEvent::new(code, modifiers))
+    };
+    String::from_utf8_lossy(bytes).chars().map(key).collect()
+}
+
 /// Asks for a password on the terminal without showing it, or reads one line from a pipe.
 ///
 /// # Errors

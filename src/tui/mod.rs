@@ -13,7 +13,7 @@ mod theme;
 
 pub use background::{Answer, ask as ask_background};
 pub use draw::draw;
-pub use input::{askpass, message};
+pub use input::{askpass, message, typed};
 pub use palette::Background;
 pub use replies::{Replies, Sorted};
 pub use theme::{Look, Theme, When};

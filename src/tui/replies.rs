@@ -1,7 +1,10 @@
 //! Takes a late answer of the terminal out of the keys. `ESC ] 1 1 ; …` arrives as Alt-] and letters, or as Esc and letters where it comes
 //! in two parts: over a slow line that can be seconds later, with a dialog open.
 
-use super::{background, palette::Background};
+use super::{
+    background::{self, Answer},
+    palette::Background,
+};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use std::time::{Duration, Instant};
 
@@ -32,9 +35,11 @@ pub enum Sorted {
 }
 
 impl Replies {
-    /// `awaited`: the terminal was asked and has not answered so far.
-    pub fn new(awaited: bool) -> Self {
-        Self { awaited, ..Self::default() }
+    /// The terminal was asked: what it has not answered may still come. `now` is when that began.
+    pub fn after(answer: &Answer, now: Instant) -> Self {
+        let begun = answer.rest.iter().skip(1).map(|byte| KeyEvent::from(KeyCode::Char(char::from(*byte))));
+        let since = (!answer.rest.is_empty()).then_some(now);
+        Self { awaited: !answer.complete, held: begun.collect(), since }
     }
 
     /// When the keys that are held have to be given on.
@@ -116,6 +121,10 @@ mod tests {
         first.iter().cloned().chain(letters).chain([last]).collect()
     }
 
+    fn waiting() -> Replies {
+        Replies::after(&Answer::default(), Instant::now())
+    }
+
     fn sort(replies: &mut Replies, events: Vec<Event>) -> (Vec<Event>, Option<Background>) {
         let (mut keys, mut found) = (Vec::new(), None);
         for event in events {
@@ -134,7 +143,7 @@ mod tests {
         let st = key('\\', KeyModifiers::ALT);
         for first in [vec![key(']', KeyModifiers::ALT)], vec![esc, key(']', KeyModifiers::NONE)]] {
             for last in [bell.clone(), st.clone()] {
-                let mut replies = Replies::new(true);
+                let mut replies = waiting();
                 let mut events = answer(&first, last);
                 events.push(key('q', KeyModifiers::NONE));
                 let (keys, found) = sort(&mut replies, events);
@@ -146,7 +155,7 @@ mod tests {
     #[test]
     fn keys_that_only_begin_like_an_answer_are_given_on_in_order() {
         let esc = Event::Key(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE));
-        let mut replies = Replies::new(true);
+        let mut replies = waiting();
         let typed =
             vec![esc.clone(), key(']', KeyModifiers::NONE), key('1', KeyModifiers::NONE), key('2', KeyModifiers::NONE)];
         assert_eq!(sort(&mut replies, typed.clone()).0, typed);
@@ -154,13 +163,22 @@ mod tests {
         assert!(replies.due().is_some());
         assert_eq!(replies.give_up(), [esc.clone()]);
         assert_eq!(replies.due(), None);
-        let mut asked_nothing = Replies::new(false);
+        let mut asked_nothing = Replies::after(&Answer { complete: true, ..Answer::default() }, Instant::now());
         assert_eq!(sort(&mut asked_nothing, vec![esc.clone()]).0, [esc]);
     }
 
     #[test]
+    fn the_rest_of_an_answer_that_began_in_time_is_no_key() {
+        let begun = Answer { rest: b"\x1b]11;rgb:ff".to_vec(), ..Answer::default() };
+        let mut replies = Replies::after(&begun, Instant::now());
+        let mut events: Vec<Event> = "ff/ffff/ffff".chars().map(|c| key(c, KeyModifiers::NONE)).collect();
+        events.push(key('\\', KeyModifiers::ALT));
+        assert_eq!(sort(&mut replies, events), (Vec::new(), Some(Background::Light)));
+    }
+
+    #[test]
     fn an_answer_that_breaks_off_is_no_key() {
-        let mut replies = Replies::new(true);
+        let mut replies = waiting();
         let mut events = answer(&[key(']', KeyModifiers::ALT)], key('g', KeyModifiers::CONTROL));
         events.truncate(8);
         assert_eq!(sort(&mut replies, events).0, []);

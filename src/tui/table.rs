@@ -3,7 +3,7 @@
 use super::theme::Theme;
 use crate::{
     app::{
-        cells::{cut, pad, width},
+        cells::{cut, cut_shared, pad, shared, width},
         screen::{Bar, Column, Line, Span, Table, TableRow, Tone},
     },
     core::number::cells,
@@ -21,6 +21,16 @@ fn spans(table: &Table, row: &TableRow, index: usize) -> bool {
 
 /// The columns that fit, with their widths. Columns that can grow share the space that is left.
 fn fit(table: &Table, room: usize) -> Vec<(usize, usize)> {
+    // a column without anything in it gives way
+    let is_empty =
+        |index: usize| table.rows.iter().all(|row| row.cells.get(index).is_none_or(|cell| cell.text.is_empty()));
+    let least_of = |index: usize, column: &Column| {
+        if column.rank > 0 && !table.rows.is_empty() && is_empty(index) {
+            column.least.min(width(column.title))
+        } else {
+            column.least
+        }
+    };
     let needed = |index: usize, column: &Column| {
         let indent = |row: &TableRow| if row.nested && index == 0 { INDENT.len() } else { 0 };
         let content = table
@@ -30,18 +40,19 @@ fn fit(table: &Table, room: usize) -> Vec<(usize, usize)> {
             .map(|row| row.cells.get(index).map_or(0, |cell| width(&cell.text) + indent(row)))
             .max()
             .unwrap_or(0);
-        content.clamp(column.least, column.most)
+        content.clamp(least_of(index, column), column.most)
     };
     let mut kept: Vec<(usize, &Column)> = table.columns.iter().enumerate().collect();
     loop {
-        let least: usize = kept.iter().map(|(_, column)| column.least + 1).sum();
+        let least: usize = kept.iter().map(|(index, column)| least_of(*index, column) + 1).sum();
         let worst = kept.iter().map(|(_, column)| column.rank).max().unwrap_or(0);
         if least <= room + 1 || worst == 0 {
             break;
         }
         kept.retain(|(_, column)| column.rank < worst);
     }
-    let mut widths: Vec<(usize, usize)> = kept.iter().map(|(index, column)| (*index, column.least)).collect();
+    let mut widths: Vec<(usize, usize)> =
+        kept.iter().map(|(index, column)| (*index, least_of(*index, column))).collect();
     let mut left = (room + 1).saturating_sub(widths.iter().map(|(_, width)| width + 1).sum());
     // give one cell at a time to each column that needs more, so that no long name takes everything
     let wanted: Vec<usize> = kept.iter().map(|(index, column)| needed(*index, column)).collect();
@@ -82,6 +93,8 @@ pub fn draw_table(frame: &mut Frame, area: Rect, table: &Table, theme: &Theme) {
     let line =
         |y: u16, line: &Line, frame: &mut Frame| theme.draw(frame.buffer_mut(), Rect { y, height: 1, ..area }, line);
     line(area.y, &vec![Span { text: format!("  {head}"), tone: Tone::Dim, bold: false }], frame);
+    let names = |index: usize| table.rows.iter().filter_map(move |row| Some(row.cells.get(index)?.text.as_str()));
+    let shared_names = table.names.map_or((0, 0), |index| shared(names(index)));
     let height = usize::from(area.height) - 1;
     let total = table.rows.len();
     let start =
@@ -95,7 +108,10 @@ pub fn draw_table(frame: &mut Frame, area: Rect, table: &Table, theme: &Theme) {
             let alone = spans(table, row, *index);
             let width = if alone { usize::from(area.width).saturating_sub(line_width(&drawn) + 1) } else { *width };
             let right = table.columns[*index].right;
-            let mut text = if row.nested && *index == 0 {
+            let name = (table.names == Some(*index) && !alone).then(|| cut_shared(&cell.text, width, shared_names));
+            let mut text = if let Some(name) = name {
+                pad(&name, width, right)
+            } else if row.nested && *index == 0 {
                 pad(&format!("{INDENT}{}", cell.text), width, right)
             } else {
                 pad(&cell.text, width, right)

@@ -98,6 +98,8 @@ pub fn open_claim_for_c2(terminal: &mut Terminal) {
     terminal.wait_text("Claim idle entries", LIMIT);
     terminal.wait_text("▌[ Cancel ]", LIMIT);
     terminal.send("\t\t");
+    terminal.wait_text("▌ from ", LIMIT);
+    terminal.send("\t");
     terminal.wait_text("▌ to ", LIMIT);
     for _ in 0..2 {
         if !terminal.text().contains("‹ c2 ›") {
@@ -107,9 +109,9 @@ pub fn open_claim_for_c2(terminal: &mut Terminal) {
     }
     terminal.wait_text("1 entry idle for", LIMIT);
     terminal.wait_text("would move to c2", LIMIT);
-    terminal.send(keys::BACK_TAB);
-    terminal.send(keys::BACK_TAB);
-    terminal.send(keys::BACK_TAB);
+    for _ in 0..4 {
+        terminal.send(keys::BACK_TAB);
+    }
     terminal.wait_text("▌ Type", LIMIT);
 }
 
@@ -207,13 +209,13 @@ fn another_target_asks_for_the_name_again() {
     terminal.send("workers");
     terminal.wait_text("workers▏", LIMIT);
     // away and back again: the screen no longer shows what was confirmed
-    terminal.send("\t\t\t");
+    terminal.send("\t\t\t\t");
     terminal.wait_text("▌ to ", LIMIT);
     terminal.send(keys::RIGHT);
     terminal.wait_text("‹ c1 ›", LIMIT);
     terminal.send(keys::RIGHT);
     terminal.wait_text("would move to c2", LIMIT);
-    terminal.send(&format!("{}\r\r", keys::BACK_TAB));
+    terminal.send(&format!("{}{}\r\r", keys::BACK_TAB, keys::BACK_TAB));
     terminal.wait_text("▌[ Do it ]", LIMIT);
     scene.wait_nothing_written(writes);
     assert!(!terminal.text().contains("workers▏"));

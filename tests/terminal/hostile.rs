@@ -58,6 +58,18 @@ fn assert_harmless(terminal: &Terminal) {
         assert!(!hides && (!c.is_control() || "\x1b\r\n".contains(c)), "{c:?} in {:?}", around());
         let mut length = 1;
         if c == '\x1b' {
+            // ESC ], the title, and BEL: what is in it is text, as everywhere; or the question for the background
+            if chars.get(at + 1) == Some(&']') {
+                let rest: String = chars[at + 2..].iter().collect();
+                let asked = rest.starts_with("11;?\x1b\\");
+                let end = rest.find(['\x07', '\x1b']).expect("it ends");
+                let title = rest.starts_with("0;")
+                    && rest[end..].starts_with('\x07')
+                    && !rest[..end].contains(char::is_control);
+                assert!(asked || title, "{rest:.40}");
+                at += 3 + rest[..end].chars().count() + usize::from(asked);
+                continue;
+            }
             // ESC [, the parameters, and the final letter
             let rest = chars.get(at + 2..).unwrap_or_default();
             length = 3 + rest.iter().take_while(|c| !('@'..='~').contains(*c)).count();
@@ -70,7 +82,8 @@ fn assert_harmless(terminal: &Terminal) {
 }
 
 fn is_of_drawing(sequence: &str) -> bool {
-    let modes = ["?1049h", "?1049l", "?25l", "?25h", "?2004h", "?2004l", "?2026h", "?2026l"];
+    // the title is kept and given back; "c" asks who the terminal is
+    let modes = ["22;0t", "23;0t", "c", "?1049h", "?1049l", "?25l", "?25h", "?2004h", "?2004l", "?2026h", "?2026l"];
     let (numbers, last) = sequence.split_at(sequence.len().saturating_sub(1));
     modes.contains(&sequence)
         || (["H", "m", "J", "K"].contains(&last)

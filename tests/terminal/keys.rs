@@ -226,8 +226,10 @@ fn events_tell_of_a_destroyed_group_and_a_consumer_that_took_its_entries_along()
     wait_polls(&server, 3);
     server.run("XGROUP DELCONSUMER Orders workers c1");
     server.run("XGROUP DESTROY Orders others");
-    terminal.wait_text("e events", LIMIT);
+    terminal.wait_text("e log", LIMIT);
     terminal.send("e");
+    terminal.wait_text("Log of Orders › workers", LIMIT);
+    terminal.send("a");
     terminal.wait_text("group-lost", LIMIT);
     terminal.wait_text("group others of Orders is gone; it stood at 2-0 with 2 pending", LIMIT);
     terminal.wait_text("consumer-vanished-with-pending", LIMIT);

@@ -27,6 +27,8 @@ mod keys;
 mod leaving;
 /// Numbers that follow the server.
 mod live;
+/// Title, theme, and what a poor terminal gets.
+mod looks;
 /// Servers that answer differently, and servers that lie.
 mod odd_replies;
 /// Servers that go away and return.

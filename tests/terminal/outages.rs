@@ -14,7 +14,8 @@ fn dimmed(screen: &Screen, group: &str) -> bool {
         return false;
     };
     let column = line[..line.find(group).unwrap()].chars().count();
-    screen.cell(row as u16, column as u16).unwrap().dim()
+    let cell = screen.cell(row as u16, column as u16).unwrap();
+    cell.dim() || cell.fgcolor() == vt100::Color::Idx(246)
 }
 
 #[test]

@@ -82,6 +82,8 @@ pub struct GroupScreen {
     pub unfold: bool,
     /// The consumer that held the picked entry when it was last seen; `None` for nobody.
     pub holder: Option<Name>,
+    /// Consumers that held entries since the group was opened: they stand in front, and stay there.
+    pub held: BTreeSet<Name>,
     /// Consumers that hold nothing and were not seen for long are listed one by one.
     pub idle_open: bool,
     /// The finding picked; the first when none was.
@@ -218,6 +220,11 @@ pub fn finding_index(app: &App, keys: &[FindingKey]) -> Option<usize> {
 /// The picked row stays the same one while things change: an entry whose owner changed is followed to its new owner, and one that is
 /// pending no longer gives way to who held it.
 pub fn keep_selection(app: &mut App) {
+    let Some(seen) = app.group() else { return };
+    let new = |name: &&Name| !app.group_screen.held.contains(*name);
+    let holds = seen.group.consumers().iter().filter(|facts| facts.pending > 0).map(|facts| &facts.name);
+    let held: Vec<Name> = holds.filter(new).cloned().collect();
+    app.group_screen.held.extend(held);
     let Some(seen) = app.group() else { return };
     let id = match &app.group_screen.tree_row {
         Some(TreeRow::Entry(id)) => *id,

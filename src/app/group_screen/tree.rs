@@ -79,11 +79,14 @@ pub fn idle_row_of(app: &App, group: &GroupState, name: &Name) -> bool {
 }
 
 fn holds_nothing(app: &App, group: &GroupState, facts: &ConsumerFacts) -> bool {
-    facts.pending == 0 && facts.idle_ms > group.gone_after_ms(&app.watch.store.settings)
+    facts.pending == 0
+        && !app.group_screen.held.contains(&facts.name)
+        && facts.idle_ms > group.gone_after_ms(&app.watch.store.settings)
 }
 
-/// Consumers with what they hold, in the order of their names, so that each keeps its place while numbers change. Those that hold entries
-/// and were not seen for long stand in front; those that hold nothing and were not seen for long share one row at the end.
+/// Consumers with what they hold, in the order of their names, so that each keeps its place while numbers change. In front stand those that
+/// hold entries and were not seen for long, then those that held any since the group was opened. Those that hold nothing and were not seen
+/// for long share one row at the end.
 pub fn branches<'a>(app: &App, group: &'a GroupState) -> Vec<Branch<'a>> {
     type Held<'a> = (Option<&'a Name>, Option<&'a ConsumerFacts>, i64);
     let mut consumers: Vec<Held> = match (&group.consumers.value, &group.summary.value) {
@@ -95,7 +98,11 @@ pub fn branches<'a>(app: &App, group: &'a GroupState) -> Vec<Branch<'a>> {
     let limit = group.gone_after_ms(&app.watch.store.settings);
     let gone = |facts: Option<&ConsumerFacts>| facts.map_or(0, |c| c.idle_ms) > limit;
     // they are kept in the order of their names, and stay in it: a list of 20,000 is sorted by little in little time
-    consumers.sort_by_key(|(_, facts, pending)| (Reverse(*pending > 0 && gone(*facts)), idle(*facts)));
+    let held = |name: Option<&Name>| name.is_some_and(|name| app.group_screen.held.contains(name));
+    consumers.sort_by_cached_key(|(name, facts, pending)| {
+        let (gone, held) = (*pending > 0 && gone(*facts), *pending > 0 || held(*name));
+        (Reverse(gone), idle(*facts), Reverse(held))
+    });
     if let Some(unowned) = group.unowned().filter(|n| *n > 0) {
         consumers.insert(0, (None, None, unowned));
     }

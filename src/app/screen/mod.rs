@@ -94,6 +94,8 @@ pub struct TableRow {
 pub struct Table {
     pub columns: Vec<Column>,
     pub rows: Vec<TableRow>,
+    /// Index of a column of names: what they share gives way first where they are too long.
+    pub names: Option<usize>,
     /// Index of the column that the rows are sorted by, where they can be sorted.
     pub sorted: Option<usize>,
     /// The order is turned round.

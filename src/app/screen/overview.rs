@@ -15,6 +15,7 @@ use crate::{
         store::{GroupState, RowState, StreamState},
         symptoms::{Finding, Level},
         time::{Now, age},
+        words::no_match,
     },
 };
 
@@ -112,6 +113,7 @@ pub fn view(app: &App, now: Now) -> OverviewView {
     }
     let table = Table {
         columns,
+        names: COLUMNS.iter().position(|column| column.title == "stream"),
         sorted,
         is_reversed: app.overview.reversed,
         rows: rows.iter().map(|row| table_row(app, row, now)).collect(),
@@ -164,6 +166,12 @@ fn why_empty(app: &App) -> Vec<Line> {
                 if fault.is_absent() { String::new() } else { format!("Or have it allowed: {}", acl_line("*")) },
                 Tone::Dim,
             )],
+        ];
+    }
+    if store.discovery.complete && store.events.is_empty() && !store.settings.patterns.is_empty() {
+        return vec![
+            line(&no_match(&store.settings.patterns)),
+            vec![span("One that is created shows up here by itself.", Tone::Dim)],
         ];
     }
     if store.discovery.complete {
