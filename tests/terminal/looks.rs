@@ -51,8 +51,7 @@ fn a_late_answer_about_the_background_is_never_a_key_and_makes_the_screen_light(
 fn the_title_says_the_verdict_and_is_given_back() {
     let server = seeded();
     let mut terminal = watch(&server, &["--gone-after", "1s"]);
-    terminal.wait_text("! 1 warn", LIMIT);
-    let title = "\x1b]0;1 warn: Orders/workers poison - pelwatch ";
+    let title = "1 critical: Orders/workers holder-gone - pelwatch ";
     terminal.wait_for("the title", LIMIT, |_| raw(&terminal).contains(title));
     terminal.send("q");
     assert_eq!(terminal.wait_exit(LIMIT), 0);

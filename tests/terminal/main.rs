@@ -15,6 +15,8 @@ mod afterwards;
 mod arguments;
 /// `pelwatch demo`.
 mod demo;
+/// What goes wrong with groups, and how many keys lead to the cause and the act.
+mod drills;
 /// Faults of the server while it is watched.
 mod faults;
 /// Watching changes nothing.

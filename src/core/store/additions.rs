@@ -46,7 +46,13 @@ impl Additions {
 impl super::GroupState {
     /// Rates over the last ten seconds: what comes in is the stream's, what goes out the group's.
     pub fn rates(&self, stream: &super::StreamState) -> Rates {
-        Rates { added: stream.additions.per_s(self.at), ..self.history.rates(RATE_WINDOW_MS) }
+        let added = stream.additions.per_s(self.at);
+        let rates = self.history.rates(RATE_WINDOW_MS);
+        // what was lost is no delivery
+        if self.counts_lost_as_read(self.at, RATE_WINDOW_MS) {
+            return Rates { added, delivered: None, acked: None };
+        }
+        Rates { added, ..rates }
     }
 }
 

@@ -323,8 +323,8 @@ impl Fold<'_> {
         if !skewed {
             let family = self.store.server.lag_family();
             match left_unread {
-                Some(left) => group.grow_losses(left, facts, &new),
-                None => group.count_losses(facts, &new, family),
+                Some(left) => group.grow_losses(left, facts, &new, at),
+                None => group.count_losses(facts, &new, family, at),
             }
             group.seen_before = Some((facts.clone(), new.clone()));
         }

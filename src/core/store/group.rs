@@ -14,10 +14,12 @@ use crate::core::{
     strip::{Cell, Marks, cells},
     time::Mono,
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 /// Rates are computed over this many milliseconds.
 pub const RATE_WINDOW_MS: u64 = 10_000;
+/// Entries are being lost when that was seen so many times.
+const LOSING: usize = 3;
 /// No holder is called gone before this, in milliseconds.
 pub const LEAST_GONE_MS: i64 = 10_000;
 /// A holder is called gone after this many times the slowest usual handling.
@@ -41,6 +43,10 @@ pub struct GroupState {
     pub lost: Option<Loss>,
     /// The part of it that was lost before the cursor came where it is, as far as the server's counters no longer show it.
     lost_before: i64,
+    /// When it grew last, at most so many times, oldest first.
+    lost_at: VecDeque<Mono>,
+    /// It grew while the server counted what was lost as read, so that what is delivered is less than its count says.
+    lost_as_read: Option<Mono>,
     /// The last entry ever added, on an emptied stream and ahead of the cursor: once the cursor is past it, the group never got it.
     missed: Option<EntryId>,
     /// Points for trends.
@@ -91,6 +97,8 @@ impl GroupState {
             drift: None,
             lost: None,
             lost_before: 0,
+            lost_at: VecDeque::new(),
+            lost_as_read: None,
             missed: None,
             history: History::default(),
             consumers: Observed::since(at),
@@ -114,7 +122,8 @@ impl GroupState {
     }
 
     /// What the counters of one more sample prove, before it is folded.
-    pub(super) fn count_losses(&mut self, stream: &StreamFacts, now: &GroupFacts, family: LagFamily) {
+    pub(super) fn count_losses(&mut self, stream: &StreamFacts, now: &GroupFacts, family: LagFamily, at: Mono) {
+        let before = self.lost.map_or(0, |lost| lost.entries);
         if let Some((old_stream, old)) = &self.seen_before {
             if now.cursor < old.cursor {
                 // what lies behind the old cursor is ahead now: the counters tell it
@@ -124,16 +133,41 @@ impl GroupState {
         }
         let proven = loss::by_counters(stream, now, family, self.drift, self.lost);
         self.lost = Loss::renewed(self.lost, proven.map(|loss| loss.and_before(self.lost_before)));
+        self.note_growth(before, at);
+        if matches!(family, LagFamily::B | LagFamily::C) && self.lost_at.back() == Some(&at) {
+            self.lost_as_read = Some(at);
+        }
+    }
+
+    fn note_growth(&mut self, before: i64, at: Mono) {
+        if self.lost.is_some_and(|lost| lost.entries > before) {
+            self.lost_at.push_back(at);
+            if self.lost_at.len() > LOSING {
+                self.lost_at.pop_front();
+            }
+        }
+    }
+
+    /// Whether entries are being lost: it was seen several times within this time, in milliseconds.
+    pub fn is_losing(&self, now: Mono, within_ms: u64) -> bool {
+        self.lost_at.len() == LOSING && self.lost_at.front().is_some_and(|first| now.since(*first) <= within_ms)
+    }
+
+    /// Whether the count of delivered entries includes some that were lost, within this time, in milliseconds.
+    pub fn counts_lost_as_read(&self, now: Mono, within_ms: u64) -> bool {
+        self.lost_as_read.is_some_and(|at| now.since(at) <= within_ms)
     }
 
     /// What was seen to go between two samples, on a server whose counters do not tell.
-    pub(super) fn grow_losses(&mut self, left: i64, stream: &StreamFacts, now: &GroupFacts) {
+    pub(super) fn grow_losses(&mut self, left: i64, stream: &StreamFacts, now: &GroupFacts, at: Mono) {
+        let before = self.lost.map_or(0, |lost| lost.entries);
         let passed = self.missed.is_some_and(|id| now.cursor > id);
         self.lost = Loss::grown(self.lost, left.max(i64::from(passed)));
         // what is known to be lost includes it, and a group that was moved back had read it
         let is_new = self.lost.is_none() && self.seen.rewound.is_none();
         let unread = loss::unread_end(stream, now).filter(|_| is_new);
         self.missed = unread.or(self.missed.filter(|id| *id > now.cursor));
+        self.note_growth(before, at);
     }
 
     /// As last listed; empty before the first list.

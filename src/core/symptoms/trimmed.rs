@@ -1,7 +1,7 @@
 //! The stream no longer holds all entries it was given: a replay returns fewer entries than expected, and a group may have lost entries
 //! that were never delivered to it.
 
-use super::{About, Argv, Case, Finding, Level, StreamCase, Verdict, entries};
+use super::{About, Argv, Case, Finding, Level, StreamCase, Verdict, WINDOW_MS, entries};
 use crate::core::{id::EntryId, known::Known, store::GroupState};
 
 pub(super) const ABOUT_UNREAD: About = About {
@@ -20,6 +20,9 @@ pub(super) const ABOUT: About = About {
     cause: "XADD with MAXLEN or MINID, XTRIM, or XDEL",
     remedy: "if replays must be complete, keep more, or trim only what every group has acknowledged",
 };
+
+/// So many entries lost are critical, and so is a loss that goes on.
+const MANY: i64 = 100;
 
 /// What fits a stream whose readers delete each entry that they handled.
 const QUEUE_CAUSE: &str = "its readers delete each entry that they handled (XDEL)";
@@ -87,18 +90,20 @@ pub(super) fn judge_unread(case: &Case) -> Verdict {
     let last_by_xdel = facts.first.is_none() && facts.max_deleted == Known::Is(facts.last_generated);
     let by_xdel = last_by_xdel || facts.max_deleted.value().is_some_and(|id| id > cursor);
     let worst = if by_xdel { Level::Warn } else { Level::Critical };
+    let losing = group.is_losing(case.now.mono, WINDOW_MS);
+    let level_of = |lost: i64| if losing || lost >= MANY { worst } else { Level::Warn };
     let span = facts.first.map_or(String::new(), |first| format!("entries between {cursor} and {first} "));
     let (level, text, lost) = match group.lost {
         Some(lost) if overtaken => {
             let how = if by_xdel { ", some of them deleted (XDEL)" } else { "" };
             let text = format!("{span}were removed before {} read them: {} lost{how}", group.name(), lost.words());
-            (if lost.entries >= 100 { worst } else { Level::Warn }, text, Some(lost))
+            (level_of(lost.entries), text, Some(lost))
         }
         Some(lost) => {
             let (what, them) = if lost.entries == 1 { ("entry was", "it") } else { ("entries were", "them") };
             let how = if by_xdel { ", at least in part by XDEL" } else { "" };
             let text = format!("{} {what} removed before {} read {them}{how}", lost.words(), group.name());
-            (if emptied && lost.entries >= 100 { worst } else { Level::Warn }, text, Some(lost))
+            (if emptied || losing { level_of(lost.entries) } else { Level::Warn }, text, Some(lost))
         }
         None if (overtaken || emptied) && possible(case) => {
             let what = if emptied { "the stream is empty and" } else { "the cursor is older than the first entry:" };
