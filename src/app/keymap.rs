@@ -104,6 +104,60 @@ impl Action {
     }
 }
 
+/// What a key is for, as help groups them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Section {
+    Moving,
+    Looking,
+    Acting,
+    Program,
+}
+
+impl Section {
+    pub const ALL: [Self; 4] = [Self::Looking, Self::Acting, Self::Moving, Self::Program];
+
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Moving => "Moving about",
+            Self::Looking => "Looking closer",
+            Self::Acting => "Acting: each shows a plan first",
+            Self::Program => "The program",
+        }
+    }
+}
+
+impl Action {
+    pub fn section(self) -> Section {
+        match self {
+            Self::Prepare(_) | Self::Mark | Self::MarkAll | Self::MarkKnown => Section::Acting,
+            Self::Open
+            | Self::Oldest
+            | Self::Zoom
+            | Self::Alone
+            | Self::Filter
+            | Self::Sort
+            | Self::SortLeft
+            | Self::SortRight
+            | Self::Reverse
+            | Self::Log
+            | Self::CopyName
+            | Self::CopyCommand => Section::Looking,
+            Self::Pause
+            | Self::Poll
+            | Self::Faster
+            | Self::Slower
+            | Self::Help
+            | Self::Commands
+            | Self::Redraw
+            | Self::Suspend
+            | Self::QuitPrinting
+            | Self::Leave
+            | Self::Quit => Section::Program,
+            _ => Section::Moving,
+        }
+    }
+}
+
 /// Where a binding holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
@@ -208,9 +262,9 @@ pub const BINDINGS: &[Binding] = &[
     row(
         Action::Filter,
         &[Char('/')],
-        Scope::Overview,
+        Scope::Everywhere,
         "filter",
-        "show only rows whose names contain a text; ! in front inverts the filter",
+        "show only rows whose names contain a text, in the overview, among the consumers, in the log; ! in front inverts it; in help: search",
     ),
     row(Action::Sort, &[Char('s')], Scope::Overview, "sort", "next order: level, name, lag, pending, oldest"),
     row(Action::SortLeft, &[Char('<')], Scope::Overview, "", "sort by the column to the left of the sorted one"),
@@ -238,9 +292,9 @@ pub const BINDINGS: &[Binding] = &[
         &[Char('V')],
         Scope::Group,
         "",
-        "mark all entries of the consumer, or all pending ones of the strip, as far as they were read; or remove their marks",
+        "mark all entries of the consumer, of the finding (as all without payload), or of the strip, as far as they were read; or remove their marks",
     )
-    .unless(&[no_entries_here]),
+    .unless(&[nothing_to_mark]),
     row(
         Action::Prepare(Prepared::HandOver),
         &[Char('C')],
@@ -370,6 +424,11 @@ fn consumers_unknown(app: &App) -> Option<&'static str> {
 fn no_entries_here(app: &App) -> Option<&'static str> {
     let here = matches!(app.group_screen.pane, Pane::Strip | Pane::Consumers);
     (!here).then_some("entries are marked on the strip or among the consumers")
+}
+
+fn nothing_to_mark(app: &App) -> Option<&'static str> {
+    let on_finding = app.group_screen.pane == Pane::Symptoms;
+    if on_finding { app.picked_finding().is_none().then_some("there is no finding here") } else { no_entries_here(app) }
 }
 
 fn nothing_marked(app: &App) -> Option<&'static str> {

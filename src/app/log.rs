@@ -1,17 +1,19 @@
 //! The one log of what happened: findings, cursors, losses, links and actions, newest first. It begins with what concerns the row that one
 //! stands on.
 
-use super::{App, Place, key::Key};
+use super::{App, Place, filter::Filter, key::Key};
 use crate::core::{event::Event, name::Name};
 use std::cmp::Reverse;
 
 /// How the log is shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Log {
     /// Everything, not only what concerns the row.
     pub all: bool,
     /// What the journal has of earlier runs, too.
     pub earlier: bool,
+    /// Only lines that contain this.
+    pub filter: Filter,
 }
 
 /// An action of this run.
@@ -44,7 +46,12 @@ pub enum Kind {
 impl Log {
     /// A key while the log is open; false if it means nothing here.
     pub fn press(&mut self, key: Key) -> bool {
+        if self.filter.press(key) {
+            return true;
+        }
         match key {
+            Key::Char('/') => self.filter.typing = true,
+            Key::Esc if !self.filter.text.is_empty() => self.filter.text.clear(),
             Key::Char('a') => self.all = !self.all,
             Key::Char('p') => self.earlier = !self.earlier,
             _ => return false,
@@ -65,7 +72,7 @@ pub fn row(app: &App) -> Option<(&Name, Option<&Name>)> {
 }
 
 /// What happened in this run, newest first.
-pub fn lines(app: &App, log: Log) -> Vec<LogLine<'_>> {
+pub fn lines<'a>(app: &'a App, log: &Log) -> Vec<LogLine<'a>> {
     let row = if log.all { None } else { row(app) };
     let events = app.shown().store.events.iter().filter(|event| concerns(event, row));
     let acted = |acted: &&Acted| match (row, &acted.row) {
@@ -80,6 +87,8 @@ pub fn lines(app: &App, log: Log) -> Vec<LogLine<'_>> {
             text: &acted.text,
         }))
         .collect();
+    let kind = |line: &LogLine| if let Kind::Event(id) = line.kind { id } else { "action" };
+    lines.retain(|line| log.filter.passes(&[kind(line), line.text]));
     // what came later in the same millisecond stands above
     lines.reverse();
     lines.sort_by_key(|line| Reverse(line.wall_ms));

@@ -5,6 +5,7 @@ pub mod cells;
 pub mod commands;
 pub mod dialog;
 pub mod effect;
+pub mod filter;
 pub mod group_screen;
 pub mod key;
 pub mod keymap;

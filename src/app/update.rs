@@ -40,8 +40,14 @@ pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
                 dialog::paste(dialog, &text);
             } else if let Some(Overlay::Commands(commands)) = &mut app.overlay {
                 commands.paste(&text);
-            } else if app.overview.typing {
-                app.overview.filter.extend(text.chars().filter(|c| !c.is_control()).take(100));
+            } else if let Some(Overlay::Log(Log { filter, .. })) = &mut app.overlay
+                && filter.typing
+            {
+                filter.paste(&text);
+            } else if app.overview.filter.typing {
+                app.overview.filter.paste(&text);
+            } else if app.group_screen.filter.typing {
+                app.group_screen.filter.paste(&text);
             }
         }
         Msg::Sampled { sample, interval_ms } => {
@@ -130,8 +136,11 @@ pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
 }
 
 fn press(app: &mut App, key: Key, now: Now, effects: &mut Vec<Effect>) {
-    if app.overview.typing && overview::type_filter(app, key) {
+    if app.overlay.is_none() && (app.overview.filter.press(key) || app.group_screen.filter.press(key)) {
         return;
+    }
+    if app.overlay == Some(Overlay::Help) && key == Key::Char('/') {
+        return app.show(Overlay::Commands(Commands::here(app)));
     }
     if let Some(Overlay::Commands(commands)) = &mut app.overlay {
         match commands.press(key) {

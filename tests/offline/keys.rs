@@ -160,3 +160,59 @@ fn what_cannot_be_confirmed_yet_is_answered() {
         assert!(!drawn(&mut scene).contains("is not there yet"), "the next key takes it away");
     }
 }
+
+#[test]
+fn every_list_is_filtered_as_one_types() {
+    let mut scene = crowd();
+    scene.keys("<Enter>/");
+    let (all, name) = {
+        let group = scene.app.group().unwrap().group;
+        (group.consumers().len(), group.consumers()[0].name.shown())
+    };
+    scene.keys(&name);
+    let screen = drawn(&mut scene);
+    assert!(
+        screen.contains(&format!("/{name}▏")) && screen.contains(&format!("matching {name}, of {all}")),
+        "{screen}"
+    );
+    scene.keys("zzz");
+    assert!(drawn(&mut scene).contains("no consumer matches"), "nothing fits is said");
+    scene.keys("<Esc>");
+    assert!(!drawn(&mut scene).contains("matching"), "Esc takes the filter away and stays");
+    // the log
+    let mut scene = troubled();
+    scene.down(5000, 1000);
+    scene.keys("e/no longer");
+    let screen = drawn(&mut scene);
+    assert!(screen.contains("no longer answers") && !screen.contains("finding-began"), "{screen}");
+    scene.keys("<Esc>");
+    assert!(drawn(&mut scene).contains("finding-began"), "Esc takes the filter away first");
+    // help is searched in the list of everything
+    scene.keys("<Esc>?/cursor");
+    let screen = drawn(&mut scene);
+    assert!(screen.contains("prepare a move") && !screen.contains("prepare a claim"), "{screen}");
+}
+
+#[test]
+fn help_is_grouped_by_what_one_wants() {
+    let mut scene = troubled();
+    scene.keys("?");
+    let screen = drawn(&mut scene);
+    for title in ["Looking closer", "Acting: each shows a plan first", "Moving about"] {
+        assert!(screen.contains(title), "{title}: {screen}");
+    }
+}
+
+#[test]
+fn all_entries_that_a_finding_is_about_are_marked() {
+    let mut scene = troubled();
+    scene.keys("/payments<Enter><Enter>3");
+    while scene.app.picked_finding().map(|finding| finding.id) != Some("payload-gone") {
+        let before = scene.app.picked_finding().map(|finding| finding.key());
+        scene.keys("j");
+        assert_ne!(scene.app.picked_finding().map(|finding| finding.key()), before, "there is no such finding");
+    }
+    scene.keys("V");
+    assert_eq!(scene.app.group_screen.marks.len(), 5, "{}", notice(&scene));
+    assert!(notice(&scene).contains("5 entries of 5 pending marked"), "{}", notice(&scene));
+}

@@ -142,7 +142,7 @@ fn a_request_has_no_word_for_a_write() {
 fn esc_and_odd_keys_never_quit() {
     for (place, scene) in everywhere() {
         for key in all_keys() {
-            let typing = scene.app.overview.typing && !matches!(key, Key::Ctrl(_));
+            let typing = scene.app.overview.filter.typing && !matches!(key, Key::Ctrl(_));
             let quits = scene.clone().press(key).iter().any(|effect| matches!(effect, Effect::Quit { .. }));
             let at_home = scene.app.place == Place::Overview && scene.app.overlay.is_none();
             let expected = match key {
@@ -219,7 +219,7 @@ fn did(action: Action, before: &App, after: &App, effects: &[Effect]) -> bool {
         Action::Oldest => matches!(after.group_screen.tree_row, Some(TreeRow::Entry(_))),
         Action::Zoom => after.group_screen.zoom == Zoom::Cells,
         Action::NextGroup | Action::PreviousGroup => after.place != before.place && after.place != Place::Overview,
-        Action::Filter => after.overview.typing,
+        Action::Filter => after.overview.filter.typing,
         Action::Sort | Action::SortRight => after.overview.order == Order::Name,
         Action::Reverse => after.overview.reversed,
         Action::Prepare(_) => after.dialog().is_some() && matches!(effects, [Effect::MakePlan { .. }]),
@@ -360,7 +360,7 @@ fn the_filter_takes_what_holds_the_text_or_with_a_mark_what_does_not() {
         assert_eq!(ids(&scene.app), expected, "{filter}, while it is typed");
         scene.keys("<Enter>");
         assert_eq!(ids(&scene.app), expected, "{filter}, kept");
-        assert!(!scene.app.overview.typing);
+        assert!(!scene.app.overview.filter.typing);
         scene.keys("<Esc>");
         assert_eq!(ids(&scene.app), all, "Esc clears it");
     }
@@ -376,18 +376,18 @@ fn what_is_typed_into_the_filter_is_no_action() {
         assert!(effects.iter().all(|effect| matches!(effect, Effect::Poll(_) | Effect::PollNow)), "{key}: {effects:?}");
     }
     let app = &scene.app;
-    assert_eq!(app.overview.filter, (' '..='~').collect::<String>());
+    assert_eq!(app.overview.filter.text, (' '..='~').collect::<String>());
     assert_eq!(
         (app.overview.order, app.overview.reversed, app.interval_ms, app.frozen.is_some()),
         (before.overview.order, before.overview.reversed, before.interval_ms, false)
     );
     assert_eq!((&app.place, &app.overlay), (&before.place, &before.overlay));
     scene.press(Key::Backspace);
-    assert!(scene.app.overview.filter.ends_with('}'));
+    assert!(scene.app.overview.filter.text.ends_with('}'));
     scene.press(Key::Ctrl('u'));
-    assert_eq!(scene.app.overview.filter, "");
+    assert_eq!(scene.app.overview.filter.text, "");
     scene.keys("x<Esc>");
-    assert_eq!((scene.app.overview.typing, scene.app.overview.filter.as_str()), (false, ""));
+    assert_eq!((scene.app.overview.filter.typing, scene.app.overview.filter.text.as_str()), (false, ""));
     assert!(
         Scene::clone(&scene).keys("/").press(Key::Ctrl('c')).contains(&Effect::Quit { printing: false }),
         "Ctrl-C ends it even then"
@@ -397,11 +397,11 @@ fn what_is_typed_into_the_filter_is_no_action() {
 #[test]
 fn pasted_text_goes_to_the_filter_only() {
     for (place, mut scene) in everywhere() {
-        let (typing, before) = (scene.app.overview.typing, scene.app.clone());
+        let (typing, before) = (scene.app.overview.filter.typing, scene.app.clone());
         let effects = scene.send(Msg::Paste("qQ\n\x1b[201~c\r".into()));
         assert!(!effects.iter().any(|effect| matches!(effect, Effect::Quit { .. } | Effect::Copy(_))), "{place}");
         if typing {
-            assert_eq!(scene.app.overview.filter, format!("{}qQ[201~c", before.overview.filter), "{place}");
+            assert_eq!(scene.app.overview.filter.text, format!("{}qQ[201~c", before.overview.filter.text), "{place}");
         } else {
             assert_eq!(
                 (&scene.app.overview.filter, &scene.app.place, &scene.app.overlay),
@@ -412,7 +412,7 @@ fn pasted_text_goes_to_the_filter_only() {
     }
     let mut scene = overview();
     scene.keys("/").send(Msg::Paste("x".repeat(100_000)));
-    assert!(scene.app.overview.filter.len() <= 100, "a paste is bounded");
+    assert!(scene.app.overview.filter.text.len() <= 100, "a paste is bounded");
 }
 
 /// Groups with lags of every kind, by name: zero, unknown, one, many, no group.

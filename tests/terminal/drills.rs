@@ -3,7 +3,7 @@
 
 use crate::{
     actions::watch_in,
-    session::{LIMIT, newest, start, wait_pending},
+    session::{LIMIT, SIZE, newest, start, wait_pending},
 };
 use pelwatch::testing::{
     TestServer,
@@ -191,7 +191,9 @@ fn entries_that_nobody_acknowledges_are_named_with_their_holder() {
             read(db, "w1", 5);
         });
         let mut drill = Drill::begin("nothing is acknowledged");
-        let mut terminal = watch_small(&server, &[]);
+        // large enough for the chart
+        let socket = server.socket();
+        let mut terminal = start(&["-s", socket.to_str().unwrap()], SIZE, &[]);
         drill.first_words(&terminal, "! never-acked", LIMIT * 2);
         drill.cause_keys = 1;
         terminal.send("\r");

@@ -4,6 +4,7 @@ use crate::session::{LIMIT, newest, seed_orders, start, watch};
 use pelwatch::testing::{
     TestServer,
     pty::{Terminal, keys, text_of},
+    wait_until,
 };
 use std::time::Duration;
 
@@ -52,7 +53,7 @@ fn the_title_says_the_verdict_and_is_given_back() {
     let server = seeded();
     let mut terminal = watch(&server, &["--gone-after", "1s"]);
     let title = "1 critical: Orders/workers holder-gone - pelwatch ";
-    terminal.wait_for("the title", LIMIT, |_| raw(&terminal).contains(title));
+    wait_until("the title is set", LIMIT, || raw(&terminal).contains(title));
     terminal.send("q");
     assert_eq!(terminal.wait_exit(LIMIT), 0);
     let written = raw(&terminal);

@@ -3,12 +3,15 @@
 mod tree;
 
 use super::{
-    App, Place, RowId, effect::Effect, keymap::Action, moved, overlay::Overlay, overview, paragraph::paragraph,
+    App, Place, RowId, effect::Effect, filter::Filter, keymap::Action, moved, overlay::Overlay, overview,
+    paragraph::paragraph,
 };
 use crate::core::{
     command::Argv,
     id::EntryId,
+    model::PendingRow,
     name::Name,
+    store::{GroupState, StreamState},
     symptoms::{Finding, FindingKey, Level, Thing},
     time::Now,
     watch::JudgedGroup,
@@ -88,6 +91,8 @@ pub struct GroupScreen {
     pub idle_open: bool,
     /// The finding picked; the first when none was.
     pub finding: Option<FindingKey>,
+    /// Only consumers whose names contain this.
+    pub filter: Filter,
     /// Entries marked.
     pub marks: BTreeSet<EntryId>,
 }
@@ -98,6 +103,11 @@ pub fn act(app: &mut App, action: Action, now: Now, effects: &mut Vec<Effect>) {
     match action {
         Action::Open => open(app, effects),
         Action::Back if screen.pane == Pane::Strip && screen.entry.is_some() => screen.entry = None,
+        Action::Back if !screen.filter.text.is_empty() => screen.filter.text.clear(),
+        Action::Filter => {
+            screen.pane = Pane::Consumers;
+            screen.filter.typing = true;
+        }
         Action::Back if screen.alone => screen.alone = false,
         Action::Back => app.place = Place::Overview,
         Action::Right | Action::Left => sideways(app, action == Action::Right),
@@ -319,7 +329,9 @@ fn mark_all(app: &mut App, now: Now) {
         Some(TreeRow::Entry(id)) => group.pel.row(*id).map(|row| row.owner.clone()),
         Some(TreeRow::Idle) | None => None,
     };
+    let of_finding = app.picked_finding().filter(|_| app.group_screen.pane == Pane::Symptoms);
     let ids: BTreeSet<EntryId> = match (app.group_screen.pane, owner) {
+        (Pane::Symptoms, _) => of_finding.map(|finding| meant_by(finding, stream, group)).unwrap_or_default(),
         (Pane::Strip, _) => {
             group.cells(stream).iter().map(|cell| cell.id).filter(|id| group.pel.row(*id).is_some()).collect()
         }
@@ -340,6 +352,18 @@ fn mark_all(app: &mut App, now: Now) {
     let count = marks.len() as i64;
     let text = format!("{}{of_all} marked: C hands them over, A acknowledges them", entries(count));
     app.notify(text, now, super::NOTICE_MS);
+}
+
+/// The pending entries that a finding is about, as far as their rows were read: those without payload, those that it names, or those of its
+/// consumer.
+fn meant_by(finding: &Finding, stream: &StreamState, group: &GroupState) -> BTreeSet<EntryId> {
+    let is_meant = |row: &&PendingRow| match (finding.id, &finding.consumer) {
+        ("payload-gone", _) => stream.has_entry(row.id) == Some(false),
+        _ if !finding.entries.is_empty() => finding.entries.contains(&row.id),
+        (_, Some(consumer)) => row.owner.as_ref() == Some(consumer),
+        (_, None) => false,
+    };
+    group.pel.rows.iter().filter(is_meant).map(|row| row.id).collect()
 }
 
 fn next_group(app: &mut App, step: isize) {

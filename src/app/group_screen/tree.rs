@@ -94,6 +94,10 @@ pub fn branches<'a>(app: &App, group: &'a GroupState) -> Vec<Branch<'a>> {
         (None, Some(summary)) => summary.holders.iter().map(|(name, count)| (Some(name), None, *count)).collect(),
         (None, None) => Vec::new(),
     };
+    let filter = &app.group_screen.filter;
+    if !filter.text.is_empty() {
+        consumers.retain(|(name, ..)| name.is_some_and(|name| filter.passes(&[&name.shown()])));
+    }
     let idle = |facts: Option<&ConsumerFacts>| facts.is_some_and(|facts| holds_nothing(app, group, facts));
     let limit = group.gone_after_ms(&app.watch.store.settings);
     let gone = |facts: Option<&ConsumerFacts>| facts.map_or(0, |c| c.idle_ms) > limit;
@@ -103,7 +107,7 @@ pub fn branches<'a>(app: &App, group: &'a GroupState) -> Vec<Branch<'a>> {
         let (gone, held) = (*pending > 0 && gone(*facts), *pending > 0 || held(*name));
         (Reverse(gone), idle(*facts), Reverse(held))
     });
-    if let Some(unowned) = group.unowned().filter(|n| *n > 0) {
+    if let Some(unowned) = group.unowned().filter(|n| *n > 0 && filter.text.is_empty()) {
         consumers.insert(0, (None, None, unowned));
     }
     let awake = consumers.iter().position(|(_, facts, _)| idle(*facts)).unwrap_or(consumers.len());

@@ -3,7 +3,7 @@
 mod ranking;
 mod rows;
 
-use super::{App, key::Key, keymap::Action, moved};
+use super::{App, filter::Filter, keymap::Action, moved};
 use crate::core::{command::Argv, name::Name, time::Now};
 
 pub use rows::Row;
@@ -63,10 +63,8 @@ pub struct Overview {
     pub order: Order,
     /// The order upside down.
     pub reversed: bool,
-    /// Only rows whose names contain this; `!` in front inverts it.
-    pub filter: String,
-    /// The filter is being typed.
-    pub typing: bool,
+    /// Only rows whose names contain this.
+    pub filter: Filter,
     /// The store's fold after the last whole sample.
     pub settled: u64,
     /// The order last computed.
@@ -84,8 +82,8 @@ impl Overview {
 pub fn act(app: &mut App, action: Action, now: Now) -> Option<RowId> {
     match action {
         Action::Open => return open(app, now),
-        Action::Back => app.overview.filter.clear(),
-        Action::Filter => app.overview.typing = true,
+        Action::Back => app.overview.filter.text.clear(),
+        Action::Filter => app.overview.filter.typing = true,
         Action::Sort | Action::SortRight => sort(app, 1, now),
         Action::SortLeft => sort(app, -1, now),
         Action::Reverse => app.overview.reversed = !app.overview.reversed,
@@ -105,25 +103,6 @@ fn sort(app: &mut App, step: isize, now: Now) {
         now,
         super::NOTICE_MS,
     );
-}
-
-/// Keys while the filter is typed; false for those that mean something else.
-pub fn type_filter(app: &mut App, key: Key) -> bool {
-    let overview = &mut app.overview;
-    match key {
-        Key::Enter => overview.typing = false,
-        Key::Esc => {
-            overview.typing = false;
-            overview.filter.clear();
-        }
-        Key::Backspace => {
-            overview.filter.pop();
-        }
-        Key::Ctrl('u') => overview.filter.clear(),
-        Key::Char(c) => overview.filter.push(c),
-        _ => return false,
-    }
-    true
 }
 
 /// The picked row must exist, and there must be one as soon as there are rows.

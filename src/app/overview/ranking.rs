@@ -112,7 +112,7 @@ impl App {
             frozen: self.frozen.is_some(),
             order: self.overview.order,
             reversed: self.overview.reversed,
-            filter: self.overview.filter.clone(),
+            filter: self.overview.filter.text.clone(),
         }
     }
 

@@ -203,16 +203,8 @@ impl App {
 
     /// Whether the filter lets a row through.
     pub fn passes(&self, row: &Row) -> bool {
-        let (turned, text) = match self.overview.filter.strip_prefix('!') {
-            Some(rest) => (true, rest),
-            None => (false, self.overview.filter.as_str()),
-        };
-        if text.is_empty() {
-            return true;
-        }
-        let text = text.to_lowercase();
-        let holds = |name: &Name| name.shown().to_lowercase().contains(&text);
-        (holds(&row.stream.key) || row.group.is_some_and(|group| holds(group.name()))) != turned
+        let group = row.group.map_or(String::new(), |group| group.name().shown());
+        self.overview.filter.passes(&[&row.stream.key.shown(), &group])
     }
 
     /// Index of the picked row; the first when nothing is picked or it went away.

@@ -57,7 +57,7 @@ pub fn line(group: &GroupState, now: Now) -> Option<Line> {
 fn progress(group: &GroupState, tally: &Tally, now: Now) -> Line {
     let mut line = match tally.ended {
         Some(ended) => vec![span(
-            format!("all {} walked {} ago", short(tally.walked), age(now.mono.since(ended) as i64)),
+            format!("{} ago all {} of then were walked", age(now.mono.since(ended) as i64), short(tally.walked)),
             Tone::Dim,
         )],
         None => vec![
@@ -66,7 +66,7 @@ fn progress(group: &GroupState, tally: &Tally, now: Now) -> Line {
         ],
     };
     if let (Some(_), Some(walking)) = (&group.census.done, &group.census.walking) {
-        line.push(span(format!(", again {} %", walking.percent()), Tone::Dim));
+        line.push(span(format!(", next walk {} %", walking.percent()), Tone::Dim));
     }
     line
 }

@@ -8,7 +8,7 @@ use crate::{
     },
     core::{
         model::{ConsumerFacts, FATAL_DELIVERIES, PendingRow},
-        name::Name,
+        name::{Name, visible},
         store::{Extreme, GroupState, MANY_CONSUMERS, StreamState},
         time::{Mono, Now, age},
     },
@@ -85,10 +85,15 @@ pub fn view(app: &App, stream: &StreamState, group: &GroupState, now: Now) -> (T
         ..Table::default()
     };
     let holders = group.holders().map_or("?".to_owned(), |holders| holders.to_string());
-    let mut number = vec![
+    let filter = &app.group_screen.filter.text;
+    let mut number = Line::new();
+    if !filter.is_empty() {
+        number.push(bold(format!("matching {}, of ", visible(filter.as_bytes())), Tone::Accent));
+    }
+    number.extend([
         bold(count_words(group.facts.consumers.value()), Tone::Plain),
         span(format!(", {holders} holding"), Tone::Dim),
-    ];
+    ]);
     // a long list is read less often
     let list_age_ms = now.mono.since(group.consumers.at) as i64;
     if group.facts.consumers.exceeds(MANY_CONSUMERS) && group.consumers.value.is_some() && list_age_ms > LIST_MS {
@@ -96,6 +101,9 @@ pub fn view(app: &App, stream: &StreamState, group: &GroupState, now: Now) -> (T
     }
     let empty = match (group.consumers.fault(), total) {
         (Some(fault), 0) => format!("XINFO CONSUMERS: {}", fault.words()),
+        (None, 0) if !filter.is_empty() => {
+            format!("no consumer matches {}: Esc clears the filter", visible(filter.as_bytes()))
+        }
         (None, 0) if group.consumers.value.is_none() => "not fetched yet".to_owned(),
         (None, 0) => "no consumer is known to the server".to_owned(),
         _ => String::new(),

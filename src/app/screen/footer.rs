@@ -14,10 +14,11 @@ pub fn view(app: &App) -> Bar {
             right: Vec::new(),
         };
     }
-    if app.overview.typing {
+    let typed = [&app.overview.filter, &app.group_screen.filter].into_iter().find(|filter| filter.typing);
+    if let Some(filter) = typed.filter(|_| app.overlay.is_none()) {
         let input = vec![
             bold("/", Tone::Accent),
-            span(crate::core::name::visible(app.overview.filter.as_bytes()), Tone::Plain),
+            span(crate::core::name::visible(filter.text.as_bytes()), Tone::Plain),
             bold("▏", Tone::Accent),
         ];
         let hint = vec![span("Enter keep  Esc clear", Tone::Dim)];
@@ -32,7 +33,9 @@ pub fn view(app: &App) -> Bar {
     {
         let idle = match binding.action {
             Action::Open => app.overlay.is_some(),
-            Action::Back => app.overlay.is_none() && app.place == Place::Overview && app.overview.filter.is_empty(),
+            Action::Back => {
+                app.overlay.is_none() && app.place == Place::Overview && app.overview.filter.text.is_empty()
+            }
             Action::Log => app.watch.store.events.is_empty(),
             // Esc is named for the same
             Action::Leave => app.overlay.is_some() || app.place != Place::Overview,

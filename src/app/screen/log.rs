@@ -6,24 +6,29 @@ use crate::{
         App,
         log::{self, Kind, Log},
     },
-    core::time::utc_clock,
+    core::{name::visible, time::utc_clock},
 };
 
-pub fn title(app: &App, log: Log) -> String {
+pub fn title(app: &App, log: &Log) -> String {
     let place = log::row(app).map(|(key, group)| match group {
         Some(group) => format!("{} › {}", key.shown(), group.shown()),
         None => key.shown(),
     });
+    let filter = match (log.filter.typing, log.filter.text.as_str()) {
+        (true, text) => format!("/{}▏ ", visible(text.as_bytes())),
+        (false, "") => String::new(),
+        (false, text) => format!("/{} ", visible(text.as_bytes())),
+    };
     let earlier = if log.earlier { "p hides earlier runs" } else { "p: earlier runs" };
     match place {
-        Some(place) if !log.all => format!("Log of {place} · a: of everything · {earlier}"),
-        Some(place) => format!("Log of everything · a: only {place} · {earlier}"),
-        None => format!("Log of everything · {earlier}"),
+        Some(place) if !log.all => format!("{filter}Log of {place} · a: of everything · {earlier}"),
+        Some(place) => format!("{filter}Log of everything · a: only {place} · {earlier}"),
+        None => format!("{filter}Log of everything · {earlier}"),
     }
 }
 
 /// Newest first, then the journal of earlier runs, if it is asked for.
-pub fn lines(app: &App, log: Log) -> Vec<Line> {
+pub fn lines(app: &App, log: &Log) -> Vec<Line> {
     let mut lines: Vec<Line> = log::lines(app, log)
         .into_iter()
         .map(|line| {
@@ -35,7 +40,7 @@ pub fn lines(app: &App, log: Log) -> Vec<Line> {
         })
         .collect();
     if lines.is_empty() {
-        let elsewhere = !log.all && !log::lines(app, Log { all: true, ..log }).is_empty();
+        let elsewhere = !log.all && !log::lines(app, &Log { all: true, ..log.clone() }).is_empty();
         let text = if elsewhere {
             "Nothing happened here in this run. a shows what happened elsewhere."
         } else {

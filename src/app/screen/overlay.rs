@@ -6,7 +6,7 @@ use crate::{
         App, Overlay,
         commands::Commands,
         group_screen::aged,
-        keymap::{BINDINGS, disabled_reason},
+        keymap::{BINDINGS, Binding, Section, disabled_reason},
     },
     core::{
         id::EntryId,
@@ -22,9 +22,9 @@ const VALUE_BYTES: usize = 16 * 1024;
 
 pub fn view(app: &App, now: Now) -> Option<OverlayView> {
     let (title, lines) = match app.overlay.as_ref()? {
-        Overlay::Help => ("Keys here".to_owned(), help(app)),
+        Overlay::Help => ("Keys here · / searches".to_owned(), help(app)),
         Overlay::Commands(list) => return Some(commands(app, list)),
-        Overlay::Log(log) => (super::log::title(app, *log), super::log::lines(app, *log)),
+        Overlay::Log(log) => (super::log::title(app, log), super::log::lines(app, log)),
         Overlay::Entry { key, id, payload } => (format!("{key} {id}"), entry(app, *id, key, payload.as_ref(), now)),
         Overlay::Finding => ("Finding".to_owned(), finding(app, now)),
         Overlay::Dialog(open) => return Some(super::dialog::view(app, open)),
@@ -33,15 +33,16 @@ pub fn view(app: &App, now: Now) -> Option<OverlayView> {
 }
 
 fn help(app: &App) -> Vec<Line> {
-    // the keys of the place below the box, not of the box itself
-    let mut lines: Vec<Line> = BINDINGS
-        .iter()
-        .filter(|binding| binding.scope.includes(&app.place))
-        .map(|binding| {
+    let mut lines = Vec::new();
+    for section in Section::ALL {
+        lines.push(vec![bold(section.title(), Tone::Plain)]);
+        // the keys of the place below the box, not of the box itself
+        let here = |binding: &&Binding| binding.scope.includes(&app.place) && binding.action.section() == section;
+        lines.extend(BINDINGS.iter().filter(here).map(|binding| {
             let keys: Vec<String> = binding.keys.iter().map(ToString::to_string).collect();
-            vec![bold(format!("{:<16}", keys.join(" ")), Tone::Accent), span(binding.help, Tone::Plain)]
-        })
-        .collect();
+            vec![bold(format!("  {:<14}", keys.join(" ")), Tone::Accent), span(binding.help, Tone::Plain)]
+        }));
+    }
     lines.push(Vec::new());
     let signs = "✓ acked   ◆ pending (the darker the older)   · new   ┃ cursor   ✗ pending, payload gone   » skipped   ? not known";
     lines.push(vec![span(signs, Tone::Dim)]);

@@ -64,9 +64,9 @@ pub fn view(app: &App, now: Now) -> OverviewView {
     let picked = rows.get(selected).copied();
     let empty = if rows.is_empty() { why_empty(app) } else { Vec::new() };
     let mut title = vec![bold("Streams and groups", Tone::Plain)];
-    if !app.overview.filter.is_empty() {
+    if !app.overview.filter.text.is_empty() {
         title.push(span(
-            format!(" matching {}", crate::core::name::visible(app.overview.filter.as_bytes())),
+            format!(" matching {}", crate::core::name::visible(app.overview.filter.text.as_bytes())),
             Tone::Accent,
         ));
     }
@@ -155,7 +155,7 @@ fn of_server_worst(app: &App) -> Option<&Finding> {
 fn why_empty(app: &App) -> Vec<Line> {
     let store = &app.shown().store;
     let line = |text: &str| vec![span(text, Tone::Plain)];
-    if !app.overview.filter.is_empty() && !store.streams.is_empty() {
+    if !app.overview.filter.text.is_empty() && !store.streams.is_empty() {
         return vec![line("No row matches the filter."), vec![span("Esc clears it.", Tone::Dim)]];
     }
     if let Some(fault) = &store.discovery.fault {
