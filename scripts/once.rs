@@ -1,6 +1,10 @@
 //! Takes one picture of any program, to look at screens while working on them.
 
-use crate::{LIMIT, RESTLESS, render::Renderer, save};
+use crate::{
+    LIMIT, RESTLESS,
+    render::{DARK, Renderer},
+    save,
+};
 use pelwatch::testing::pty::{Terminal, text_of};
 use std::{
     error::Error,
@@ -30,7 +34,7 @@ pub fn run(out: &str, size: &str, wait: &str, keys: &str, program: &str, args: &
     if !terminal.wait_still(QUIET, RESTLESS) {
         eprintln!("screenshots: the screen never stood still for {QUIET:?}; taken as it was");
     }
-    save(&renderer, &terminal, Path::new(out))
+    save(&renderer, &terminal, Path::new(out), DARK)
 }
 
 /// Splits the keys into steps: `\n` Enter, `\e` Esc, `\t` Tab, `\b` Backspace, `\w` wait until the screen is still, `\\` a backslash.

@@ -9,7 +9,8 @@ mod glyphs;
 mod palette;
 
 use canvas::{CELL_HEIGHT, CELL_WIDTH, Canvas, Cell};
-use palette::{BACKGROUND, Rgb, style_of};
+pub use palette::{DARK, LIGHT, Paper};
+use palette::{Rgb, style_of};
 use resvg::{tiny_skia, usvg};
 use vt100::Screen;
 
@@ -45,8 +46,8 @@ impl Renderer {
     }
 
     /// The screen as the bytes of a PNG file.
-    pub fn png(&self, screen: &Screen) -> Result<Vec<u8>, String> {
-        let tree = usvg::Tree::from_str(&svg(screen), &self.options).map_err(|error| error.to_string())?;
+    pub fn png(&self, screen: &Screen, paper: Paper) -> Result<Vec<u8>, String> {
+        let tree = usvg::Tree::from_str(&svg(screen, paper), &self.options).map_err(|error| error.to_string())?;
         let size = tree.size().to_int_size();
         let mut pixels = tiny_skia::Pixmap::new(size.width(), size.height()).ok_or("a picture of no size")?;
         resvg::render(&tree, tiny_skia::Transform::default(), &mut pixels.as_mut());
@@ -55,15 +56,51 @@ impl Renderer {
 }
 
 /// The screen as an SVG document.
-pub fn svg(screen: &Screen) -> String {
+pub fn svg(screen: &Screen, paper: Paper) -> String {
+    let mut canvas = canvas_of(screen, paper);
+    canvas.append(&drawing(screen, paper));
+    canvas.finish()
+}
+
+fn canvas_of(screen: &Screen, paper: Paper) -> Canvas {
     let (rows, cols) = (screen.size().0.get(), screen.size().1.get());
-    let lines: Vec<Vec<Cell>> = (0..rows).map(|row| line_of(screen, row, cols)).collect();
-    let mut canvas = Canvas::new(u32::from(cols), u32::from(rows));
+    Canvas::new(u32::from(cols), u32::from(rows), paper)
+}
+
+/// Screens one after the other, each for its time in seconds, as one SVG document that moves and begins again at its end.
+pub fn moving(frames: &[(Screen, f32)], paper: Paper) -> String {
+    let Some((first, _)) = frames.first() else { return String::new() };
+    let mut canvas = canvas_of(first, paper);
+    let whole: f32 = frames.iter().map(|(_, seconds)| seconds).sum();
+    let mut style = "<style>.f{opacity:0}".to_owned();
+    let mut from = 0.0;
+    for (index, (_, seconds)) in frames.iter().enumerate() {
+        let (start, end) = (from / whole * 100.0, (from + seconds) / whole * 100.0);
+        style.push_str(&format!(
+            "@keyframes k{index}{{0%,{:.3}%{{opacity:0}}{start:.3}%,{:.3}%{{opacity:1}}{end:.3}%,100%{{opacity:0}}}}\
+             .f{index}{{animation:k{index} {whole}s step-end infinite}}",
+            (start - 0.001).max(0.0),
+            end - 0.001,
+        ));
+        from += seconds;
+    }
+    canvas.append(&style);
+    canvas.append("</style>\n");
+    for (index, (screen, _)) in frames.iter().enumerate() {
+        canvas.append(&format!("<g class='f f{index}'>\n{}</g>\n", drawing(screen, paper)));
+    }
+    canvas.finish()
+}
+
+fn drawing(screen: &Screen, paper: Paper) -> String {
+    let (rows, cols) = (screen.size().0.get(), screen.size().1.get());
+    let lines: Vec<Vec<Cell>> = (0..rows).map(|row| line_of(screen, row, cols, paper)).collect();
+    let mut canvas = Canvas::part();
     // all backgrounds before any text, or a row would cover the tails of the letters above it
     for line in &lines {
         for run in line.chunk_by(|a, b| a.style.bg == b.style.bg) {
             let (first, style) = (&run[0], run[0].style);
-            if style.bg != BACKGROUND {
+            if style.bg != paper.background {
                 canvas.rect(first.x, first.y, width_of(run), CELL_HEIGHT, style.bg);
             }
         }
@@ -73,11 +110,11 @@ pub fn svg(screen: &Screen) -> String {
             draw_run(&mut canvas, run);
         }
     }
-    canvas.finish()
+    canvas.drawing()
 }
 
 /// The cells of one row. A wide character is one cell of twice the width.
-fn line_of(screen: &Screen, row: u16, cols: u16) -> Vec<Cell> {
+fn line_of(screen: &Screen, row: u16, cols: u16, paper: Paper) -> Vec<Cell> {
     let cursor = (!screen.hide_cursor()).then(|| screen.cursor_position());
     let cells = (0..cols).filter_map(|col| Some((col, screen.cell(row, col)?)));
     let drawn = cells.filter(|(_, cell)| !cell.is_wide_continuation()).map(|(col, cell)| Cell {
@@ -85,7 +122,7 @@ fn line_of(screen: &Screen, row: u16, cols: u16) -> Vec<Cell> {
         y: u32::from(row) * CELL_HEIGHT,
         width: if cell.is_wide() { 2 * CELL_WIDTH } else { CELL_WIDTH },
         text: if cell.has_contents() { cell.contents().to_owned() } else { " ".to_owned() },
-        style: style_of(cell, cursor == Some((row, col))),
+        style: style_of(cell, cursor == Some((row, col)), paper),
     });
     drawn.collect()
 }

@@ -5,7 +5,7 @@ mod once;
 mod render;
 
 use pelwatch::testing::pty::{Terminal, keys, text_of};
-use render::Renderer;
+use render::{DARK, LIGHT, Paper, Renderer};
 use std::{error::Error, path::Path, process::ExitCode, time::Duration};
 
 /// One picture. Shots are taken in order; each continues from the screen of the previous one.
@@ -22,24 +22,25 @@ struct Shot {
     wait_for: &'static [&'static str],
 }
 
+/// The program that each tour begins with.
 const DEMO: Option<&[&str]> = Some(&["demo"]);
 
-const SHOTS: [Shot; 11] = [
+const SHOTS: [Shot; 13] = [
     // the faults of the demo take half a minute to show
     Shot { name: "overview", args: DEMO, size: (120, 32), keys: &[], wait_for: &["3 of 3 need a look"] },
     Shot {
         name: "group",
         args: None,
         size: (120, 38),
-        keys: &["g/billing", keys::ENTER, keys::ENTER],
+        keys: &["g/billing", keys::ENTER, keys::ENTER, "2"],
         wait_for: &["billing-crash", "holder-gone"],
     },
-    Shot { name: "finding", args: None, size: (120, 38), keys: &[keys::TAB, keys::ENTER], wait_for: &["likely cause"] },
+    Shot { name: "finding", args: None, size: (120, 38), keys: &["3l"], wait_for: &["likely cause"] },
     Shot {
         name: "entry",
         args: None,
         size: (120, 38),
-        keys: &[keys::ESC, keys::BACK_TAB, "j", keys::ENTER],
+        keys: &[keys::ESC, "2gjj", keys::ENTER],
         wait_for: &["delivered"],
     },
     Shot { name: "claim", args: None, size: (120, 38), keys: &[keys::ESC, "c"], wait_for: &["would move to"] },
@@ -66,7 +67,15 @@ const SHOTS: [Shot; 11] = [
         keys: &[keys::ESC, keys::ESC, keys::ESC, "/analytics", keys::ENTER, keys::ENTER, "z", "z"],
         wait_for: &["the whole stream by id"],
     },
-    Shot { name: "small", args: None, size: (80, 24), keys: &["z"], wait_for: &["Consumers"] },
+    Shot { name: "log", args: None, size: (120, 38), keys: &["ea"], wait_for: &["Log of everything"] },
+    Shot {
+        name: "wide",
+        args: None,
+        size: (200, 40),
+        keys: &["e", keys::ESC, keys::ESC, keys::ESC],
+        wait_for: &["why: "],
+    },
+    Shot { name: "small", args: None, size: (80, 24), keys: &[keys::ENTER, "2z"], wait_for: &["Consumers"] },
 ];
 
 /// Clears a field.
@@ -101,21 +110,63 @@ fn main() -> ExitCode {
 fn tour(binary: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
     let renderer = Renderer::new()?;
     let binary = std::path::absolute(binary)?;
-    std::fs::create_dir_all(out)?;
-    let mut running: Option<Terminal> = None;
-    for shot in &SHOTS {
-        if let Some(args) = shot.args {
-            if let Some(previous) = running.take() {
-                quit(previous);
+    std::fs::create_dir_all(out.join("light"))?;
+    for (theme, paper, folder) in [("dark", DARK, out.to_owned()), ("light", LIGHT, out.join("light"))] {
+        let mut running: Option<Terminal> = None;
+        for shot in &SHOTS {
+            if let Some(args) = shot.args {
+                if let Some(previous) = running.take() {
+                    quit(previous);
+                }
+                let args = [args, &["--theme", theme]].concat();
+                running = Some(start(&binary, &args, shot.size));
             }
-            running = Some(start(&binary, args, shot.size));
+            let terminal = running.as_mut().ok_or("the first shot must say how to start the program")?;
+            pose(terminal, shot);
+            save(&renderer, terminal, &folder.join(shot.name).with_extension("png"), paper)?;
         }
-        let terminal = running.as_mut().ok_or("the first shot must say how to start the program")?;
-        pose(terminal, shot);
-        save(&renderer, terminal, &out.join(shot.name).with_extension("png"))?;
+        running.into_iter().for_each(quit);
     }
-    running.into_iter().for_each(quit);
+    let moving = out.join("moving.svg");
+    std::fs::write(&moving, film(&binary))?;
+    println!("{}", moving.display());
     Ok(())
+}
+
+/// From the trouble to the act, as a moving picture: what one sees, what one types, and what comes of it.
+fn film(binary: &Path) -> String {
+    const SECONDS: f32 = 2.5;
+    let mut terminal = start(binary, &["demo"], (100, 30));
+    let mut frames = Vec::new();
+    let scenes: [(&str, &str); 9] = [
+        ("", "live"),
+        ("", "3 of 3 need a look"),
+        ("g/billing", "/billing"),
+        (keys::ENTER, "holder-gone"),
+        (keys::ENTER, "why: "),
+        (keys::ENTER, "billing-crash"),
+        ("c", "would move to"),
+        (keys::BACK_TAB, "to confirm"),
+        ("billing", "billing▏"),
+    ];
+    for (typed, shown) in scenes {
+        terminal.send(typed);
+        terminal.wait_text(shown, LIMIT);
+        terminal.wait_still(QUIET, RESTLESS);
+        frames.push((terminal.screen(), SECONDS));
+    }
+    for shown in ["▌[ Do it ]", "claimed"] {
+        terminal.send(keys::ENTER);
+        terminal.wait_text(shown, LIMIT);
+        terminal.wait_still(QUIET, RESTLESS);
+        frames.push((terminal.screen(), SECONDS));
+    }
+    terminal.send(keys::ESC);
+    terminal.wait_text("given to", LIMIT);
+    terminal.wait_still(QUIET, RESTLESS);
+    frames.push((terminal.screen(), 2.0 * SECONDS));
+    quit(terminal);
+    render::moving(&frames, DARK)
 }
 
 fn start(binary: &Path, args: &[&str], size: (u16, u16)) -> Terminal {
@@ -147,10 +198,10 @@ fn quit(mut terminal: Terminal) {
 }
 
 /// Writes the picture and, beside it, the text.
-fn save(renderer: &Renderer, terminal: &Terminal, png: &Path) -> Result<(), Box<dyn Error>> {
+fn save(renderer: &Renderer, terminal: &Terminal, png: &Path, paper: Paper) -> Result<(), Box<dyn Error>> {
     // one look at the screen for both, or they could differ
     let screen = terminal.screen();
-    std::fs::write(png, renderer.png(&screen)?)?;
+    std::fs::write(png, renderer.png(&screen, paper)?)?;
     std::fs::write(png.with_extension("txt"), text_of(&screen).trim_end().to_owned() + "\n")?;
     println!("{}", png.display());
     Ok(())

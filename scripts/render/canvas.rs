@@ -3,7 +3,7 @@
 
 use super::{
     FONT, Style,
-    palette::{BACKGROUND, FRAME, Rgb},
+    palette::{Paper, Rgb},
 };
 use std::fmt::{Arguments, Write};
 
@@ -35,15 +35,16 @@ pub struct Canvas {
 
 impl Canvas {
     /// An empty canvas with a frame.
-    pub fn new(cols: u32, rows: u32) -> Self {
+    pub fn new(cols: u32, rows: u32, paper: Paper) -> Self {
+        let Paper { background, frame, .. } = paper;
         let (width, height) = (cols * CELL_WIDTH + 2 * PADDING, rows * CELL_HEIGHT + 2 * PADDING);
         let mut canvas = Self { svg: String::new() };
         canvas.put(format_args!(
             "<svg xmlns='http://www.w3.org/2000/svg' width='{width}' height='{height}'>\n\
              <rect x='.5' y='.5' width='{}' height='{}' rx='9.5' \
-             fill='{BACKGROUND}' stroke='{FRAME}'/>\n\
+             fill='{background}' stroke='{frame}'/>\n\
              <g transform='translate({PADDING} {PADDING})' \
-             font-family='{FONT}' font-size='{FONT_SIZE}'>\n",
+             font-family='{FONT}' font-size='{FONT_SIZE}' xml:space='preserve'>\n",
             width - 1,
             height - 1,
         ));
@@ -68,12 +69,27 @@ impl Canvas {
 
     /// Writes text from the left edge of a cell on.
     pub fn text(&mut self, x: u32, y: u32, text: &str, style: Style) {
-        self.letters(x, y, "start", text, style);
+        self.letters(x, y, "", text, style);
     }
 
     /// Centres the text of one cell: letters of another font can be narrower or wider.
     pub fn centred(&mut self, cell: &Cell) {
-        self.letters(cell.x + cell.width / 2, cell.y, "middle", &cell.text, cell.style);
+        self.letters(cell.x + cell.width / 2, cell.y, " text-anchor='middle'", &cell.text, cell.style);
+    }
+
+    /// Another drawing in front, as it is.
+    pub fn append(&mut self, what: &str) {
+        self.svg.push_str(what);
+    }
+
+    /// What was drawn, without the frame and the end.
+    pub fn drawing(self) -> String {
+        self.svg
+    }
+
+    /// A canvas without a frame, for a part of a drawing.
+    pub fn part() -> Self {
+        Self { svg: String::new() }
     }
 
     /// The finished document.
@@ -90,8 +106,7 @@ impl Canvas {
         let weight = if style.bold { " font-weight='bold'" } else { "" };
         let slant = if style.italic { " font-style='italic'" } else { "" };
         self.put(format_args!(
-            "<text x='{x}' y='{}' text-anchor='{anchor}' fill='{}'{weight}{slant} \
-             xml:space='preserve'>{text}</text>\n",
+            "<text x='{x}' y='{}'{anchor} fill='{}'{weight}{slant}>{text}</text>\n",
             y + BASELINE,
             style.fg,
         ));

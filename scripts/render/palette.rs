@@ -8,12 +8,21 @@ use vt100::{Cell, Color};
 #[derive(Clone, Copy, PartialEq)]
 pub struct Rgb(pub u8, pub u8, pub u8);
 
-/// The default background.
-pub const BACKGROUND: Rgb = Rgb(0x14, 0x17, 0x1a);
-/// The default text colour.
-pub const FOREGROUND: Rgb = Rgb(0xd0, 0xd4, 0xd8);
-/// The line around the picture.
-pub const FRAME: Rgb = Rgb(0x30, 0x36, 0x3c);
+/// What the text stands on.
+#[derive(Clone, Copy)]
+pub struct Paper {
+    /// The default background.
+    pub background: Rgb,
+    /// The default text colour.
+    pub foreground: Rgb,
+    /// The line around the picture.
+    pub frame: Rgb,
+}
+
+pub const DARK: Paper =
+    Paper { background: Rgb(0x14, 0x17, 0x1a), foreground: Rgb(0xd0, 0xd4, 0xd8), frame: Rgb(0x30, 0x36, 0x3c) };
+pub const LIGHT: Paper =
+    Paper { background: Rgb(0xff, 0xff, 0xff), foreground: Rgb(0x24, 0x29, 0x2e), frame: Rgb(0xd0, 0xd4, 0xd8) };
 
 /// How much of its own colour dim text keeps.
 const DIM: f32 = 0.6;
@@ -58,8 +67,8 @@ impl fmt::Display for Rgb {
 }
 
 /// The look of a cell. The cursor is drawn as an inverted cell.
-pub fn style_of(cell: &Cell, cursor: bool) -> Style {
-    let (mut fg, mut bg) = (resolve(cell.fgcolor(), FOREGROUND), resolve(cell.bgcolor(), BACKGROUND));
+pub fn style_of(cell: &Cell, cursor: bool, paper: Paper) -> Style {
+    let (mut fg, mut bg) = (resolve(cell.fgcolor(), paper.foreground), resolve(cell.bgcolor(), paper.background));
     if cell.inverse() != cursor {
         (fg, bg) = (bg, fg);
     }
