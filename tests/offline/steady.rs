@@ -216,3 +216,22 @@ fn two_hundred_columns_show_why_and_what_to_do_beside_the_list() {
     scene.keys("<Enter>");
     assert!(drawn(&mut scene).contains("why: "), "on the group screen the picked one says it at every width");
 }
+
+#[test]
+fn what_was_not_read_of_the_pending_list_is_drawn_as_not_known_never_as_acknowledged() {
+    let mut world = World::new("redis", "8.2.3");
+    let ids = timed(5000, 10, 1000);
+    let group = world.stream("jobs", ids.iter().copied()).group("workers", &ids[4990].to_string());
+    group.consumer("a", 50, Some(50));
+    for entry in &ids[..4990] {
+        group.holds("a", &entry.to_string(), 500, 1);
+    }
+    let mut scene = Scene::new(world);
+    scene.ticks(2).keys("<Enter>").ticks(1);
+    for zoom in ["", "z", "z"] {
+        scene.keys(zoom);
+        let screen = drawn(&mut scene);
+        let bar = screen.lines().find(|line| line.contains('┃') && line.contains('▓')).unwrap_or_default().to_owned();
+        assert!(bar.contains("????????") && !bar.contains('━'), "{bar}\n{screen}");
+    }
+}

@@ -49,44 +49,11 @@ pub fn lines(app: &App, stream: &StreamState, group: &GroupState, now: Now) -> V
         Zoom::Stream => whole_stream(stream, facts, &look),
     };
     lines.truncate(2);
-    // the zoom of the whole stream is already a bar, with other contents
-    lines.push(if app.group_screen.zoom == Zoom::Stream {
-        Line::new()
-    } else {
-        proportions(stream, facts, group, room)
-    });
+    // the same bar in every zoom; the zoom of the whole stream begins with it
+    let bar = if app.group_screen.zoom == Zoom::Stream { None } else { position_bar(facts, &look) };
+    lines.push(bar.unwrap_or_default());
     lines.push(counts(stream, facts, group));
     lines
-}
-
-/// The retained entries by state, as a bar: acknowledged, pending, then the entries still to be read.
-fn proportions(stream: &StreamState, facts: &StreamFacts, group: &GroupState, room: usize) -> Line {
-    let room = room.saturating_sub(1).max(4) as i64;
-    let (Some(waiting), Some(held), true) = (group.lag.value, group.facts.pending.value(), facts.length > 0) else {
-        return Line::new();
-    };
-    let waiting = waiting.clamp(0, facts.length);
-    let pending =
-        held_behind(stream, group).map_or(held, |(there, unsure)| there + unsure).clamp(0, facts.length - waiting);
-    let acked = facts.length - waiting - pending;
-    // every state that occurs shows: one entry in a million still gets a cell
-    let cells = |n: i64| {
-        if n == 0 {
-            0
-        } else {
-            i64::try_from((i128::from(n) * i128::from(room) / i128::from(facts.length)).max(1)).unwrap_or(i64::MAX)
-        }
-    };
-    let (pending_cells, new_cells) = (cells(pending), cells(waiting));
-    let acked_cells = (room - pending_cells - new_cells).max(i64::from(acked > 0));
-    let run = |glyph: &str, n: i64, tone| span(glyph.repeat(size(n.max(0))), tone);
-    let tone = group.pel.oldest_idle().value().map_or(Tone::Heat(0), heat);
-    vec![
-        run("━", if acked > 0 { acked_cells } else { 0 }, Tone::Dim),
-        run("▓", pending_cells, tone),
-        bold("┃", Tone::Accent),
-        run("░", new_cells, Tone::New),
-    ]
 }
 
 struct Look<'a> {
@@ -261,31 +228,71 @@ fn push_run(line: &mut Line, glyph: char, tone: Tone, bold: bool) {
     }
 }
 
-/// Zoom 3: the whole retained stream, placed by id, with every group's cursor.
-fn whole_stream(stream: &StreamState, facts: &StreamFacts, look: &Look) -> Vec<Line> {
-    let (Some(first), Some(last)) = (facts.first, facts.last) else {
-        return vec![vec![span("nothing is retained", Tone::Dim)], Vec::new()];
+/// Where an id lies on a bar of that many cells.
+fn place(facts: &StreamFacts, room: usize, id: EntryId) -> Option<usize> {
+    let (first, last) = facts.first.zip(facts.last)?;
+    Some(size(whole((share(first, last, id) * (room - 1) as f64).round())))
+}
+
+/// The id at the left edge of a cell; an estimate where ids are not times.
+fn id_at(first: EntryId, last: EntryId, cell: usize, room: usize) -> EntryId {
+    let part = |from: u64, to: u64| {
+        from + u64::try_from(u128::from(to.saturating_sub(from)) * cell as u128 / room.max(1) as u128).unwrap_or(0)
     };
-    let room = look.room.saturating_sub(2).max(10);
-    let place = |id: EntryId| -> usize { size(whole((share(first, last, id) * (room - 1) as f64).round())) };
+    if first.ms == last.ms {
+        EntryId::new(first.ms, part(first.seq, last.seq))
+    } else {
+        EntryId::new(part(first.ms, last.ms), 0)
+    }
+}
+
+/// The whole retained stream, placed by id: what is acknowledged, pending, not known, and new.
+fn position_bar(facts: &StreamFacts, look: &Look) -> Option<Line> {
+    let room = bar_room(look);
+    let (first, last) = facts.first.zip(facts.last)?;
+    let cursor = place(facts, room, look.group.facts.cursor)?;
     let mut oldest: Vec<Option<i64>> = vec![None; room];
     for row in &look.group.pel.rows {
-        let slot = &mut oldest[place(row.id)];
+        let slot = &mut oldest[place(facts, room, row.id)?];
         let idle = row.idle_ms.map_or(0, |ms| aged(ms, look.group.pel.at, look.now));
         *slot = (*slot).max(Some(idle));
     }
-    let cursor = place(look.group.facts.cursor);
+    // a part of the pending list that was not read may hold anything
+    let pel = &look.group.pel;
+    let nothing_pending = look.group.facts.pending == Known::Is(0);
+    let known = |cell: usize| {
+        nothing_pending
+            || pel.complete
+            || pel.is_known(id_at(first, last, cell, room)) && pel.is_known(id_at(first, last, cell + 1, room))
+    };
     let mut line = Line::new();
     for (cell, idle) in oldest.iter().enumerate() {
         match idle {
             _ if cell == cursor => push_run(&mut line, '┃', Tone::Accent, true),
             Some(ms) => push_run(&mut line, '▓', heat(*ms), false),
-            None if cell < cursor => push_run(&mut line, '━', Tone::Dim, false),
+            None if cell < cursor && known(cell) => push_run(&mut line, '━', Tone::Dim, false),
+            None if cell < cursor => push_run(&mut line, '?', Tone::Dim, false),
             None => push_run(&mut line, '░', Tone::New, false),
         }
     }
-    let mut ticks: Vec<(usize, Name)> =
-        stream.groups.values().map(|group| (place(group.facts.cursor), group.name().clone())).collect();
+    Some(line)
+}
+
+fn bar_room(look: &Look) -> usize {
+    look.room.saturating_sub(2).max(10)
+}
+
+/// Zoom 3: the whole retained stream, with every group's cursor.
+fn whole_stream(stream: &StreamState, facts: &StreamFacts, look: &Look) -> Vec<Line> {
+    let Some(line) = position_bar(facts, look) else {
+        return vec![vec![span("nothing is retained", Tone::Dim)], Vec::new()];
+    };
+    let room = bar_room(look);
+    let mut ticks: Vec<(usize, Name)> = stream
+        .groups
+        .values()
+        .filter_map(|group| Some((place(facts, room, group.facts.cursor)?, group.name().clone())))
+        .collect();
     ticks.sort();
     let mut names = String::new();
     for (at, name) in ticks {
