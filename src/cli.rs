@@ -133,6 +133,9 @@ pub struct ScreenArgs {
     /// Ring the terminal's bell when something becomes critical
     #[arg(long, help_heading = "Screen")]
     pub bell: bool,
+    /// Take clicks (choose, open) and the wheel; without it the mouse stays the terminal's
+    #[arg(long, help_heading = "Screen")]
+    pub mouse: bool,
     /// Draw with ASCII only
     #[arg(long, help_heading = "Screen")]
     pub ascii: bool,

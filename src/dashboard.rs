@@ -14,7 +14,7 @@ use crate::{
     source::{Connection, Stop, Target},
     tasks::{Actor, Poller, ToServer},
     tui::{
-        self, Answer, Replies, Sorted, Theme, ask_background, message,
+        self, Answer, Replies, Sorted, Theme, ask_background, click, message,
         terminal::{self, Screen, install_panic_hook},
         typed,
     },
@@ -54,6 +54,8 @@ pub struct Options {
     pub interval: Duration,
     /// The look.
     pub theme: Theme,
+    /// Take clicks and the wheel.
+    pub mouse: bool,
     /// Ring the terminal's bell when something becomes critical.
     pub bell: bool,
     /// Whether actions may be carried out.
@@ -108,7 +110,7 @@ pub async fn run(target: Target, options: Options, clock: Clock, beside: JoinSet
     let link = Connection::connect(&target, clock).await?;
     install_panic_hook();
     let mut signals = Signals::listen()?;
-    let screen = Screen::take()?;
+    let screen = Screen::take(options.mouse)?;
     let mut options = options;
     // before anybody reads keys
     let answer = if options.theme.asks() { ask_background()? } else { Answer { complete: true, ..Answer::default() } };
@@ -310,13 +312,21 @@ impl Dashboard {
     /// Events in order, until one of them ends the program; `None` if none of them means anything.
     fn take_events(&mut self, events: Vec<Event>) -> io::Result<Option<Next>> {
         let mut next = None;
-        for msg in events.into_iter().filter_map(message) {
+        let msgs: Vec<Msg> = events.into_iter().filter_map(|event| self.msg_of(event)).collect();
+        for msg in msgs {
             next = Some(self.take(msg)?);
             if matches!(next, Some(Next::End { .. })) {
                 break;
             }
         }
         Ok(next)
+    }
+
+    /// What an event means. A click means what stands there now.
+    fn msg_of(&self, event: Event) -> Option<Msg> {
+        let Some((column, row)) = click(&event) else { return message(event) };
+        let view = screen::Screen::of(&self.app, self.clock.now(), &local_time());
+        tui::target(&view, self.app.size, column, row).map(Msg::Click)
     }
 
     /// An action under way is stopped between two batches and gets its line in the journal before the program ends.

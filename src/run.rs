@@ -156,8 +156,15 @@ pub async fn dashboard(server: &ServerArgs, watch: &WatchArgs, screen: &ScreenAr
     let (may_act, why_read_only) = permission(screen, false);
     let target = target(server)?;
     let settings = Settings { database: target.db(), ..settings(watch)? };
-    let options =
-        Options { settings, interval: watch.interval, theme: theme(screen), bell: screen.bell, may_act, why_read_only };
+    let options = Options {
+        settings,
+        interval: watch.interval,
+        theme: theme(screen),
+        bell: screen.bell,
+        mouse: screen.mouse,
+        may_act,
+        why_read_only,
+    };
     dashboard::run(target, options, Clock::start(), JoinSet::new()).await
 }
 
@@ -192,6 +199,7 @@ pub async fn demo(args: &DemoArgs) -> Result<(), Failure> {
             interval: Duration::from_secs(1),
             theme: theme(&args.screen),
             bell: args.screen.bell,
+            mouse: args.screen.mouse,
             may_act,
             why_read_only,
         };

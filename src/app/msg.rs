@@ -1,6 +1,6 @@
 //! What comes in.
 
-use super::key::Key;
+use super::{Pane, key::Key};
 use crate::core::{
     action::Plan,
     outcome::Outcome,
@@ -28,9 +28,22 @@ pub fn parts(mut sample: Box<Sample>, interval_ms: u64) -> impl Iterator<Item = 
     std::iter::once(Msg::Sampled { sample, interval_ms }).chain(more).chain(end)
 }
 
+/// What was clicked on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A row of the overview, by its index.
+    Row(usize),
+    /// A row among the consumers, by its index.
+    Consumer(usize),
+    /// A pane of the group screen.
+    Pane(Pane),
+}
+
 /// A message to the update function.
 #[derive(Clone, Debug)]
 pub enum Msg {
+    /// A click on something.
+    Click(Target),
     /// A key was pressed.
     Key(Key),
     /// Text was pasted; only an input takes it.

@@ -10,7 +10,7 @@ use super::{
     keymap::{self, Action},
     known,
     log::Log,
-    msg::Msg,
+    msg::{Msg, Target},
     overlay, overview,
 };
 use crate::core::{
@@ -35,6 +35,8 @@ pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
     match msg {
         Msg::Key(key) if app.dialog().is_some() => dialog::press(app, key, now, &mut effects),
         Msg::Key(key) => press(app, key, now, &mut effects),
+        Msg::Click(target) if app.overlay.is_none() => click(app, target, now, &mut effects),
+        Msg::Click(_) => {}
         Msg::Paste(text) => {
             if let Some(Overlay::Dialog(dialog)) = &mut app.overlay {
                 dialog::paste(dialog, &text);
@@ -166,6 +168,21 @@ fn press(app: &mut App, key: Key, now: Now, effects: &mut Vec<Effect>) {
         return app.notify(text, now, NOTICE_MS);
     };
     press_action(app, action, now, effects);
+}
+
+/// The first click chooses, a second one on the same opens.
+fn click(app: &mut App, target: Target, now: Now, effects: &mut Vec<Effect>) {
+    let opens = match target {
+        Target::Row(index) => overview::pick(app, index),
+        Target::Consumer(index) => group_screen::pick(app, index),
+        Target::Pane(pane) => {
+            app.group_screen.pane = pane;
+            false
+        }
+    };
+    if opens {
+        press_action(app, Action::Open, now, effects);
+    }
 }
 
 fn press_action(app: &mut App, action: Action, now: Now, effects: &mut Vec<Effect>) {

@@ -14,13 +14,21 @@ use ratatui::{
 /// A smaller terminal cannot show anything useful.
 const LEAST: (u16, u16) = (40, 10);
 
+/// The part between header and footer; `None` where the terminal is too small.
+pub fn middle(area: Rect) -> Option<Rect> {
+    (area.width >= LEAST.0 && area.height >= LEAST.1).then(|| parts(area)[1])
+}
+
+fn parts(area: Rect) -> [Rect; 3] {
+    area.layout(&Layout::vertical([Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)]))
+}
+
 pub fn draw(frame: &mut Frame, screen: &Screen, theme: &Theme) {
     let area = frame.area();
     if area.width < LEAST.0 || area.height < LEAST.1 {
         too_small(frame, area);
     } else {
-        let [top, middle, bottom] =
-            area.layout(&Layout::vertical([Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)]));
+        let [top, middle, bottom] = parts(area);
         // the header stays bright: it says that the rest is old
         draw_bar(frame, top, &screen.header, theme);
         let faded = theme.aged(screen.stale);

@@ -2,7 +2,7 @@
 
 use crate::app::{key::Key, msg::Msg};
 use crossterm::{
-    event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers},
+    event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEventKind},
     terminal::{disable_raw_mode, enable_raw_mode},
 };
 use std::io::{self, IsTerminal, Write};
@@ -12,7 +12,18 @@ pub fn message(event: Event) -> Option<Msg> {
     match event {
         Event::Key(key) if key.kind != KeyEventKind::Release => self::key(key).map(Msg::Key),
         Event::Paste(text) => Some(Msg::Paste(text)),
+        // the wheel walks, as the arrow keys do
+        Event::Mouse(mouse) if mouse.kind == MouseEventKind::ScrollDown => Some(Msg::Key(Key::Down)),
+        Event::Mouse(mouse) if mouse.kind == MouseEventKind::ScrollUp => Some(Msg::Key(Key::Up)),
         Event::Resize(columns, rows) => Some(Msg::Resized(columns, rows)),
+        _ => None,
+    }
+}
+
+/// Where a button was pressed; `None` for everything else.
+pub fn click(event: &Event) -> Option<(u16, u16)> {
+    match event {
+        Event::Mouse(mouse) if mouse.kind == MouseEventKind::Down(MouseButton::Left) => Some((mouse.column, mouse.row)),
         _ => None,
     }
 }

@@ -8,12 +8,14 @@ mod palette;
 mod panes;
 mod replies;
 mod table;
+mod target;
 pub mod terminal;
 mod theme;
 
 pub use background::{Answer, ask as ask_background};
 pub use draw::draw;
-pub use input::{askpass, message, typed};
+pub use input::{askpass, click, message, typed};
 pub use palette::Background;
 pub use replies::{Replies, Sorted};
+pub use target::target;
 pub use theme::{Look, Theme, When};

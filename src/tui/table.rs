@@ -71,6 +71,20 @@ fn fit(table: &Table, room: usize) -> Vec<(usize, usize)> {
     widths
 }
 
+/// The index of the first row that is drawn, with that many lines for rows: the picked row stands near the middle.
+fn first_row(table: &Table, height: usize) -> usize {
+    table
+        .selected
+        .map_or(0, |selected| selected.saturating_sub(height / 2).min(table.rows.len().saturating_sub(height)))
+}
+
+/// Which of all rows is drawn on this line of the table's area, counted from 0; `None` for the head and for lines below the last row.
+pub fn row_at(table: &Table, area_height: u16, line: u16) -> Option<usize> {
+    let height = usize::from(area_height).checked_sub(1)?;
+    let index = first_row(table, height) + usize::from(line).checked_sub(1)?;
+    (index < table.rows.len()).then_some(index + table.hidden.0)
+}
+
 /// Draws a table: head and rows, with the picked row near the middle.
 pub fn draw_table(frame: &mut Frame, area: Rect, table: &Table, theme: &Theme) {
     if area.height == 0 || area.width < 4 {
@@ -97,8 +111,7 @@ pub fn draw_table(frame: &mut Frame, area: Rect, table: &Table, theme: &Theme) {
     let shared_names = table.names.map_or((0, 0), |index| shared(names(index)));
     let height = usize::from(area.height) - 1;
     let total = table.rows.len();
-    let start =
-        table.selected.map_or(0, |selected| selected.saturating_sub(height / 2).min(total.saturating_sub(height)));
+    let start = first_row(table, height);
     for (offset, row) in table.rows.iter().skip(start).take(height).enumerate() {
         let picked = table.selected == Some(start + offset);
         let mut drawn =

@@ -2,7 +2,7 @@
 
 use crossterm::{
     cursor,
-    event::{DisableBracketedPaste, EnableBracketedPaste},
+    event::{DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture},
     execute,
     style::Print,
     terminal::{EnterAlternateScreen, LeaveAlternateScreen, SetTitle, disable_raw_mode, enable_raw_mode},
@@ -26,6 +26,9 @@ use std::{
 /// Whether pelwatch has taken the terminal. A static, because the panic hook can read nothing else.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
+/// Whether clicks go to pelwatch instead of the terminal's own selection.
+static MOUSE: AtomicBool = AtomicBool::new(false);
+
 /// Held while a frame is drawn, so that a panic on another thread does not restore the terminal in the middle of one.
 static DRAWING: Mutex<()> = Mutex::new(());
 /// A panic waits for a frame under way for so long. The frame that panics itself never ends.
@@ -38,11 +41,12 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// Takes over the terminal.
+    /// Takes over the terminal, with `mouse` its clicks as well.
     ///
     /// # Errors
     /// When standard output is not a terminal, or the terminal cannot be set up.
-    pub fn take() -> io::Result<Self> {
+    pub fn take(mouse: bool) -> io::Result<Self> {
+        MOUSE.store(mouse, Ordering::SeqCst);
         if !io::stdout().is_terminal() {
             return Err(io::Error::other(
                 "the dashboard needs a terminal; for scripts there is: pelwatch snapshot [--json]",
@@ -79,7 +83,8 @@ fn enter() -> io::Result<()> {
     if has_titles() {
         execute!(io::stdout(), Print(KEEP_TITLE))?;
     }
-    execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste, cursor::Hide)
+    execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste, cursor::Hide)?;
+    if MOUSE.load(Ordering::SeqCst) { execute!(io::stdout(), EnableMouseCapture) } else { Ok(()) }
 }
 
 /// The terminal keeps its title on a stack, and takes it back (XTWINOPS 22 and 23).
@@ -118,6 +123,9 @@ pub fn while_ours(draw: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
 pub fn give_back() {
     if TAKEN.swap(false, Ordering::SeqCst) {
         let mut out = io::stdout();
+        if MOUSE.load(Ordering::SeqCst) {
+            let _ = execute!(out, DisableMouseCapture);
+        }
         let _ = execute!(out, DisableBracketedPaste, cursor::Show, LeaveAlternateScreen);
         if has_titles() {
             // a terminal without the stack shows no verdict that is over

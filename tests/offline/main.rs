@@ -23,6 +23,8 @@ mod known;
 mod log;
 /// Cargo.toml keeps its promises.
 mod manifest;
+/// Clicks.
+mod mouse;
 /// The polling task on a scripted source.
 mod polling;
 /// Random keys, samples and sizes.

@@ -85,3 +85,22 @@ fn the_linux_console_gets_ascii_and_neither_question_nor_title() {
     let written = raw(&terminal);
     assert!(!written.contains("\x1b]") && written.is_ascii(), "{written:.200}");
 }
+
+#[test]
+fn the_mouse_is_the_terminals_unless_it_is_asked_for() {
+    let server = seeded();
+    let mut terminal = watch(&server, &["--mouse"]);
+    terminal.wait_text("workers", LIMIT);
+    assert!(raw(&terminal).contains("\x1b[?1000h"));
+    // a press and a release of the left button on the first row, twice
+    for _ in 0..2 {
+        terminal.send("\x1b[<0;10;4M\x1b[<0;10;4m");
+    }
+    terminal.wait_text("┌ Orders › workers", LIMIT);
+    terminal.send("qq");
+    assert_eq!(terminal.wait_exit(LIMIT), 0);
+    assert!(raw(&terminal).contains("\x1b[?1000l"));
+    let terminal = watch(&server, &[]);
+    terminal.wait_text("workers", LIMIT);
+    assert!(!raw(&terminal).contains("\x1b[?1000h"));
+}

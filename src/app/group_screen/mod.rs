@@ -258,6 +258,21 @@ pub fn keep_selection(app: &mut App) {
     }
 }
 
+/// Chooses a row among the consumers; true if it was the chosen one before.
+pub fn pick(app: &mut App, index: usize) -> bool {
+    let picked = app.group().and_then(|seen| {
+        let rows = branches(app, seen.group);
+        let row = rows.get(index)?;
+        Some((row.id()?, row.holder()))
+    });
+    let Some((row, holder)) = picked else { return false };
+    let screen = &mut app.group_screen;
+    let same = screen.pane == Pane::Consumers && screen.tree_row.as_ref() == Some(&row);
+    screen.pane = Pane::Consumers;
+    (screen.tree_row, screen.holder, screen.unfold) = (Some(row), holder, false);
+    same
+}
+
 fn pick_entry(app: &mut App, step: isize) {
     let Some(JudgedGroup { stream, group, .. }) = app.group() else { return };
     let ids: Vec<EntryId> = group.cells(stream).iter().map(|cell| cell.id).collect();

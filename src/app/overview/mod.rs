@@ -139,6 +139,15 @@ fn walk(app: &mut App, step: isize) {
     app.overview.chosen = true;
 }
 
+/// Chooses a row; true if it was the chosen one before.
+pub fn pick(app: &mut App, index: usize) -> bool {
+    let Some(row) = app.rows().get(index).map(Row::id) else { return false };
+    let same = app.overview.chosen && app.overview.selected.as_ref() == Some(&row);
+    app.overview.selected = Some(row);
+    app.overview.chosen = true;
+    same
+}
+
 fn open(app: &mut App, now: Now) -> Option<RowId> {
     let row = app.overview.selected.clone()?;
     if row.group.is_none() {

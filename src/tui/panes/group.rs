@@ -1,6 +1,6 @@
 //! The group screen: the strip on top, consumers and symptoms side by side or stacked, and the chart if there is room.
 
-use super::{chart, draw_over, framed, inside, symptoms};
+use super::{chart, draw_over, framed, inside, symptoms, within};
 use crate::{
     app::{
         Pane, Zoom,
@@ -32,8 +32,21 @@ pub fn draw(frame: &mut Frame, area: Rect, view: &GroupView, theme: &Theme) {
         }
         return;
     }
+    let mut panes = places(area, view);
+    // draw the pane in focus last: its border wins where two meet
+    panes.sort_by_key(|(pane, _)| *pane == Some(view.pane));
+    for (pane, place) in panes {
+        draw_over(frame, place, |frame| draw_pane(frame, place, pane, view, theme));
+    }
+}
+
+/// Where each pane stands; the chart is none of them.
+pub fn places(area: Rect, view: &GroupView) -> Vec<(Option<Pane>, Rect)> {
+    if view.absent.is_some() {
+        return Vec::new();
+    }
     if view.alone {
-        return draw_pane(frame, area, Some(view.pane), view, theme);
+        return vec![(Some(view.pane), area)];
     }
     let shared = Spacing::Overlap(1);
     let [top, rest] = area.layout(
@@ -64,11 +77,7 @@ pub fn draw(frame: &mut Frame, area: Rect, view: &GroupView, theme: &Theme) {
         let one = if view.pane == Pane::Symptoms { Pane::Symptoms } else { Pane::Consumers };
         panes.push((Some(one), rest));
     }
-    // draw the pane in focus last: its border wins where two meet
-    panes.sort_by_key(|(pane, _)| *pane == Some(view.pane));
-    for (pane, place) in panes {
-        draw_over(frame, place, |frame| draw_pane(frame, place, pane, view, theme));
-    }
+    panes
 }
 
 /// A pane, or the chart.
@@ -103,12 +112,7 @@ fn draw_consumers(frame: &mut Frame, area: Rect, view: &GroupView, theme: &Theme
         framed(&vec![bold("Consumers", Tone::Plain)], &view.consumers_number, area.width, theme, focused),
         area,
     );
-    let room = Rect {
-        x: area.x + 1,
-        y: area.y + 1,
-        width: area.width.saturating_sub(2),
-        height: area.height.saturating_sub(2),
-    };
+    let room = within(area);
     if view.consumers_empty.is_empty() {
         draw_table(frame, room, &view.consumers, theme);
     } else {

@@ -16,6 +16,11 @@ use ratatui::{
     widgets::{Block, BorderType, Borders},
 };
 
+/// What is within the frame of a pane.
+pub fn within(area: Rect) -> Rect {
+    Rect { x: area.x + 1, y: area.y + 1, width: area.width.saturating_sub(2), height: area.height.saturating_sub(2) }
+}
+
 /// A frame with a title at the left and the most important number at the right. Overlapping frames share a border cell, so the pane in
 /// focus is drawn last.
 /// If both do not fit, the number keeps up to half of the width and loses pieces from its end; then the title is cut.

@@ -1,6 +1,6 @@
 //! The overview: the table, and the findings of the picked row.
 
-use super::{draw_over, framed, inside, symptoms};
+use super::{draw_over, framed, inside, symptoms, within};
 use crate::{
     app::{
         cells::wrap,
@@ -17,7 +17,8 @@ use ratatui::{
 /// Columns of what was found, where it stands beside the list.
 const BESIDE: u16 = 72;
 
-pub fn draw(frame: &mut Frame, area: Rect, view: &OverviewView, theme: &Theme) {
+/// Where the table stands, and what was found of the picked row, if there is room for it.
+pub fn places(area: Rect) -> (Rect, Option<Rect>) {
     let beside = area.width >= WIDE;
     let below = match area.height {
         _ if beside => 0,
@@ -31,19 +32,19 @@ pub fn draw(frame: &mut Frame, area: Rect, view: &OverviewView, theme: &Theme) {
     } else {
         area.layout(&Layout::vertical([Constraint::Fill(1), Constraint::Length(below)]).spacing(overlap))
     };
-    if beside || below > 0 {
+    (table, (beside || below > 0).then_some(details))
+}
+
+pub fn draw(frame: &mut Frame, area: Rect, view: &OverviewView, theme: &Theme) {
+    let (table, details) = places(area);
+    if let Some(details) = details {
         frame.render_widget(framed(&view.picked, &Line::new(), details.width, theme, false), details);
         symptoms::draw_items(frame, inside(details), &view.items, &view.note, theme);
     }
     draw_over(frame, table, |frame| {
         frame.render_widget(framed(&view.title, &view.number, table.width, theme, true), table);
     });
-    let room = Rect {
-        x: table.x + 1,
-        y: table.y + 1,
-        width: table.width.saturating_sub(2),
-        height: table.height.saturating_sub(2),
-    };
+    let room = within(table);
     if view.empty.is_empty() {
         draw_table(frame, room, &view.table, theme);
     } else {
