@@ -12,6 +12,7 @@ use canvas::{CELL_HEIGHT, CELL_WIDTH, Canvas, Cell};
 pub use palette::{DARK, LIGHT, Paper};
 use palette::{Rgb, style_of};
 use resvg::{tiny_skia, usvg};
+use std::fmt::Write;
 use vt100::Screen;
 
 /// The font of the pictures: it has the arrows, blocks and marks that terminal programs use.
@@ -76,12 +77,14 @@ pub fn moving(frames: &[(Screen, f32)], paper: Paper) -> String {
     let mut from = 0.0;
     for (index, (_, seconds)) in frames.iter().enumerate() {
         let (start, end) = (from / whole * 100.0, (from + seconds) / whole * 100.0);
-        style.push_str(&format!(
+        // writing into a string cannot fail
+        let _ = write!(
+            style,
             "@keyframes k{index}{{0%,{:.3}%{{opacity:0}}{start:.3}%,{:.3}%{{opacity:1}}{end:.3}%,100%{{opacity:0}}}}\
              .f{index}{{animation:k{index} {whole}s step-end infinite}}",
             (start - 0.001).max(0.0),
             end - 0.001,
-        ));
+        );
         from += seconds;
     }
     canvas.append(&style);

@@ -15,6 +15,7 @@ use crate::core::{
     name::Name,
     outcome::{Outcome, Refusal},
     time::{Mono, Now},
+    words::count,
 };
 
 /// What takes keys in the dialog.
@@ -222,7 +223,7 @@ fn ask(dialog: &mut Dialog, effects: &mut Vec<Effect>) {
 pub fn press(app: &mut App, key: Key, now: Now, effects: &mut Vec<Effect>) {
     let Some(mut dialog) = app.take_dialog() else { return };
     let keep = match dialog.stage {
-        Stage::Asking => asking(app, &mut dialog, key, effects),
+        Stage::Asking => asking(app, &mut dialog, key, now, effects),
         Stage::Running(..) => {
             running(app, &mut dialog, key, now, effects);
             true
@@ -248,7 +249,7 @@ fn running(app: &mut App, dialog: &mut Dialog, key: Key, now: Now, effects: &mut
     }
 }
 
-fn asking(app: &mut App, dialog: &mut Dialog, key: Key, effects: &mut Vec<Effect>) -> bool {
+fn asking(app: &mut App, dialog: &mut Dialog, key: Key, now: Now, effects: &mut Vec<Effect>) -> bool {
     let parts = dialog.parts();
     let at = parts.iter().position(|part| *part == dialog.part).unwrap_or(0);
     dialog.answer = None;
@@ -290,7 +291,7 @@ fn asking(app: &mut App, dialog: &mut Dialog, key: Key, effects: &mut Vec<Effect
             }
         }
         (Key::Tab | Key::Down | Key::Enter, _) => leave(dialog, step(1), effects),
-        (Key::Char('y'), Part::Cancel | Part::Do) => copy(app, dialog, effects),
+        (Key::Char('y'), Part::Cancel | Part::Do) => copy(app, dialog, now, effects),
         _ => edit(dialog, key),
     }
     true
@@ -338,12 +339,16 @@ pub fn paste(dialog: &mut Dialog, text: &str) {
     }
 }
 
-fn copy(app: &mut App, dialog: &Dialog, effects: &mut Vec<Effect>) {
+fn copy(app: &mut App, dialog: &Dialog, now: Now, effects: &mut Vec<Effect>) {
     if let Some(Ok(plan)) = &dialog.plan {
         let commands = plan.detail().commands();
         let lines: Vec<String> =
             commands.iter().map(|command| format!("redis-cli {} {command}", app.session.cli_words)).collect();
+        let text = count(lines.len() as i64, "command", "commands");
+        app.notify(format!("copied: {text}"), now, super::NOTICE_MS);
         effects.push(Effect::Copy(lines.join("\n")));
+    } else {
+        app.notify("the preview is not there yet: nothing to copy", now, super::NOTICE_MS);
     }
 }
 

@@ -36,7 +36,6 @@ pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
         Msg::Key(key) if app.dialog().is_some() => dialog::press(app, key, now, &mut effects),
         Msg::Key(key) => press(app, key, now, &mut effects),
         Msg::Click(target) if app.overlay.is_none() => click(app, target, now, &mut effects),
-        Msg::Click(_) => {}
         Msg::Paste(text) => {
             if let Some(Overlay::Dialog(dialog)) = &mut app.overlay {
                 dialog::paste(dialog, &text);
@@ -68,7 +67,7 @@ pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
             app.watch.take_streams(streams, at, now);
             sampled = is_last;
         }
-        Msg::Planning => {}
+        Msg::Planning | Msg::Click(_) => {}
         Msg::Down { why, retry_at } => {
             let since = match &app.link {
                 LinkState::Down { since, .. } => *since,

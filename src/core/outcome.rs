@@ -1,6 +1,6 @@
 //! The outcome of an executed plan.
 
-use super::{id::EntryId, lag::Count, model::PendingRow, name::Name};
+use super::{id::EntryId, lag::Count, model::PendingRow, name::Name, words::entries};
 use crate::core::command::Argv;
 
 /// What an action of this program did to a group.
@@ -137,7 +137,10 @@ impl Done {
         }
         parts.extend(self.deleted.as_ref().map(|what| format!("{what} is deleted")));
         if self.claimed > 0 || self.removed > 0 || self.scan_cursor.is_some() {
-            parts.push(format!("{} claimed, {} without payload removed", self.claimed, self.removed));
+            parts.push(format!("{} claimed", entries(self.claimed)));
+        }
+        if self.removed > 0 {
+            parts.push(format!("{} without payload removed", entries(self.removed)));
         }
         match self.scan_cursor {
             Some(cursor) if self.stopped => parts.push(format!("stopped at {cursor}")),

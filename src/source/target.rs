@@ -231,16 +231,13 @@ fn bare(text: &str) -> Option<String> {
         return Some(format!("unix://{text}"));
     }
     let (address, db) = text.split_once('/').unwrap_or((text, "0"));
-    let (host, port) = match address.strip_prefix('[') {
-        Some(rest) => {
-            let (host, port) = rest.split_once(']')?;
-            host.parse::<std::net::Ipv6Addr>().ok()?;
-            (format!("[{host}]"), if port.is_empty() { "6379" } else { port.strip_prefix(':')? })
-        }
-        None => {
-            let (host, port) = address.split_once(':')?;
-            (host.to_owned(), port)
-        }
+    let (host, port) = if let Some(rest) = address.strip_prefix('[') {
+        let (host, port) = rest.split_once(']')?;
+        host.parse::<std::net::Ipv6Addr>().ok()?;
+        (format!("[{host}]"), if port.is_empty() { "6379" } else { port.strip_prefix(':')? })
+    } else {
+        let (host, port) = address.split_once(':')?;
+        (host.to_owned(), port)
     };
     let fits = !host.is_empty() && port.parse::<u16>().is_ok() && db.parse::<u32>().is_ok();
     fits.then(|| format!("redis://{host}:{port}/{db}"))

@@ -87,12 +87,11 @@ fn full(background: Background, tone: Tone) -> Color {
 /// "bright black" is the background itself in a theme that many use.
 fn few(background: Background, tone: Tone) -> Color {
     match (background, tone) {
-        (_, Tone::Plain | Tone::Dim) => Color::Reset,
+        (_, Tone::Plain | Tone::Dim) | (Background::Light, Tone::Heat(0 | 1)) => Color::Reset,
         (Background::Dark, Tone::Accent) => Color::LightBlue,
         (Background::Light, Tone::Accent | Tone::New | Tone::Info) => Color::Blue,
         (Background::Dark, Tone::New | Tone::Info) => Color::Cyan,
         (Background::Dark, Tone::Heat(0 | 1)) => Color::LightYellow,
-        (Background::Light, Tone::Heat(0 | 1)) => Color::Reset,
         (Background::Dark, Tone::Heat(_) | Tone::Warn) => Color::Yellow,
         (Background::Light, Tone::Heat(_) | Tone::Warn) => Color::Magenta,
         (Background::Dark, Tone::Critical) => Color::LightRed,

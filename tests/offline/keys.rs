@@ -208,9 +208,13 @@ fn all_entries_that_a_finding_is_about_are_marked() {
     let mut scene = troubled();
     scene.keys("/payments<Enter><Enter>3");
     while scene.app.picked_finding().map(|finding| finding.id) != Some("payload-gone") {
-        let before = scene.app.picked_finding().map(|finding| finding.key());
+        let before = scene.app.picked_finding().map(pelwatch::core::symptoms::Finding::key);
         scene.keys("j");
-        assert_ne!(scene.app.picked_finding().map(|finding| finding.key()), before, "there is no such finding");
+        assert_ne!(
+            scene.app.picked_finding().map(pelwatch::core::symptoms::Finding::key),
+            before,
+            "there is no such finding"
+        );
     }
     scene.keys("V");
     assert_eq!(scene.app.group_screen.marks.len(), 5, "{}", notice(&scene));

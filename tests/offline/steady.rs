@@ -62,7 +62,7 @@ fn rows_keep_their_order_while_only_numbers_change() {
     let mut scene = troubled();
     // by pending: numbers change each second, the rows do not move until a key asks
     scene.keys("sss");
-    let order = |scene: &Scene| scene.app.rows().iter().map(|row| row.id()).collect::<Vec<_>>();
+    let order = |scene: &Scene| scene.app.rows().iter().map(pelwatch::app::overview::Row::id).collect::<Vec<_>>();
     let levels = |scene: &Scene| {
         let rows = scene.app.rows();
         let mut levels: Vec<_> = rows.iter().map(|row| (row.id().key, row.level())).collect();
@@ -191,7 +191,7 @@ fn the_finding_that_was_picked_stays_picked_when_another_one_begins() {
             let group = world.group("payments", "workers");
             group.consumers.iter_mut().for_each(|worker| worker.seen = at - 100_000);
         });
-        assert_eq!(scene.app.picked_finding().map(|finding| finding.key()), Some(picked.clone()));
+        assert_eq!(scene.app.picked_finding().map(pelwatch::core::symptoms::Finding::key), Some(picked.clone()));
     }
 }
 

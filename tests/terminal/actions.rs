@@ -180,7 +180,7 @@ fn only_the_right_name_claims_and_the_entries_can_be_given_back() {
     terminal.wait_text("▌[ Do it ]", LIMIT);
     scene.wait_nothing_written(writes);
     terminal.send("\r");
-    terminal.wait_text("done: 1 claimed, 0 without payload removed", LIMIT);
+    terminal.wait_text("done: 1 entry claimed", LIMIT);
     assert_eq!(scene.held("3-0"), Some(("c2".to_owned(), 7)));
     assert_eq!(scene.held("4-0").unwrap().0, "c2");
     let journal = scene.journal();

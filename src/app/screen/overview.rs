@@ -130,7 +130,9 @@ pub fn view(app: &App, now: Now) -> OverviewView {
     items.extend(told(false).map(|finding| symptoms::item(finding, false, now)));
     // where they stand beside the list there is room for all of it
     if app.size.0 >= WIDE {
-        items.iter_mut().for_each(|item| item.in_full = true);
+        for item in &mut items {
+            item.in_full = true;
+        }
     }
     OverviewView { title, number, table, empty, picked: picked_title, items, note }
 }

@@ -153,7 +153,7 @@ impl Asked for ClaimAsk {
                 "{target} holds them already, and a claim to itself moves nothing: choose another consumer"
             ));
         }
-        Ok(Ask::Claim(Self { target, min_idle_ms, limit, from, ..self.clone() }))
+        Ok(Ask::Claim(Self { target, min_idle_ms, from, limit, ..self.clone() }))
     }
 }
 
