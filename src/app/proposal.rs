@@ -109,7 +109,10 @@ fn in_trouble(app: &App, seen: JudgedGroup, now: Now) -> Option<InTrouble> {
         .collect();
     // a consumer that was not seen got nothing since
     let unseen = || group.consumers().iter().find(|one| one.name == *holder).map(|one| one.idle_ms);
-    let youngest_ms = idle.iter().min().copied().or_else(unseen)?;
+    // nor did it get those that were not read so far
+    let unread = finding.entries.is_empty() && !group.pel.complete;
+    let youngest_ms =
+        idle.iter().min().copied().into_iter().chain(unseen().filter(|_| unread || idle.is_empty())).min()?;
     let what = match idle.len() {
         0 => format!("the entries of {}", holder.shown()),
         count => format!("these {} of {}", entries(count as i64), holder.shown()),

@@ -54,3 +54,34 @@ fn before_7_0_what_an_emptied_stream_had_is_lost_once_the_group_reads_on() {
         assert_eq!(lost(&store), Some((1, LossKind::AtLeast)));
     }
 }
+
+#[test]
+fn while_entries_are_being_lost_a_count_that_takes_them_as_read_is_no_rate() {
+    let (mut fake, mut store) = watched();
+    store.server = ServerFacts { flavor: "redis".into(), version: "8.2.3".into(), ..ServerFacts::default() };
+    let losing = |store: &Store| {
+        let stream = &store.streams[&key()];
+        let group = &stream.groups[&Name::from("g")];
+        (group.is_losing(group.at, 60_000), group.rates(stream).delivered.is_some())
+    };
+    // it keeps up: what is read is counted
+    for _ in 0..12 {
+        fake.add(1);
+        fake.read("g", "c", 9);
+        let cursor = fake.group("g").cursor.ms;
+        fake.group("g").read = Some(cursor as i64);
+        fake.tick(&mut store, &on_screen("g"));
+    }
+    assert_eq!(losing(&store), (false, true));
+    for _ in 0..4 {
+        // ten come, two of them stay, one is read: the server counts by the id
+        fake.add(10);
+        fake.trim(2);
+        fake.tick(&mut store, &on_screen("g"));
+        fake.read("g", "c", 1);
+        let cursor = fake.group("g").cursor.ms;
+        fake.group("g").read = Some(cursor as i64);
+        fake.tick(&mut store, &on_screen("g"));
+    }
+    assert_eq!(losing(&store), (true, false));
+}
