@@ -58,7 +58,7 @@ pub fn ask() -> io::Result<Answer> {
     Ok(Answer { background: of_reply(&replies), complete: is_complete(&replies), typed, rest })
 }
 
-/// What is no answer: plain letters and Enter, Tab and Esc. Longer sequences, as of the arrow keys, are left out. An answer that is cut off
+/// What does not belong to an answer: plain letters and Enter, Tab and Esc. Longer sequences, as of the arrow keys, are left out. An answer that is cut off
 /// is returned as the second part.
 fn typed(replies: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let (mut typed, mut at) = (Vec::new(), 0);

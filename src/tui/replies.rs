@@ -52,7 +52,7 @@ impl Replies {
         self.since = None;
         let typed: String = self.held.iter().filter_map(letter).collect();
         let held = std::mem::take(&mut self.held);
-        // the beginning of an answer whose rest is lost is no key either
+        // the beginning of an answer is not a key, although its rest was lost
         if typed.starts_with(']') && typed[1..].starts_with(BEGIN) {
             Vec::new()
         } else {

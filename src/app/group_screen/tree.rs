@@ -32,7 +32,7 @@ pub enum Branch<'a> {
     Entry(&'a PendingRow),
     /// More entries than are shown.
     More(i64),
-    /// So many consumers hold nothing and were not seen for long; whether they are listed below.
+    /// The number of consumers that hold nothing and were not seen for long, and whether they are listed below.
     Idle(usize, bool),
 }
 

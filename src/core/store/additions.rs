@@ -48,7 +48,7 @@ impl super::GroupState {
     pub fn rates(&self, stream: &super::StreamState) -> Rates {
         let added = stream.additions.per_s(self.at);
         let rates = self.history.rates(RATE_WINDOW_MS);
-        // what was lost is no delivery
+        // entries that were lost were not delivered
         if self.counts_lost_as_read(self.at, RATE_WINDOW_MS) {
             return Rates { added, delivered: None, acked: None };
         }

@@ -18,7 +18,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 /// Rates are computed over this many milliseconds.
 pub const RATE_WINDOW_MS: u64 = 10_000;
-/// Entries are being lost when that was seen so many times.
+/// Entries are being lost when a loss was seen this often within the window.
 const LOSING: usize = 3;
 /// No holder is called gone before this, in milliseconds.
 pub const LEAST_GONE_MS: i64 = 10_000;
@@ -43,7 +43,7 @@ pub struct GroupState {
     pub lost: Option<Loss>,
     /// The part of it that was lost before the cursor came where it is, as far as the server's counters no longer show it.
     lost_before: i64,
-    /// When it grew last, at most so many times, oldest first.
+    /// The times at which it grew last, the first of them in front.
     lost_at: VecDeque<Mono>,
     /// It grew while the server counted what was lost as read, so that what is delivered is less than its count says.
     lost_as_read: Option<Mono>,

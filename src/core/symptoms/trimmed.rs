@@ -21,7 +21,7 @@ pub(super) const ABOUT: About = About {
     remedy: "if replays must be complete, keep more, or trim only what every group has acknowledged",
 };
 
-/// So many entries lost are critical, and so is a loss that goes on.
+/// From this number of lost entries on a loss is critical; one that goes on always is.
 const MANY: i64 = 100;
 
 /// What fits a stream whose readers delete each entry that they handled.
