@@ -140,9 +140,12 @@ impl App {
         let found = |level| all_found.iter().filter(|found| **found == Some(level)).count();
         let quiet = rows.iter().zip(&all_found).filter(|(_, found)| found.is_none()).map(|(row, _)| row);
         let unknown: Vec<String> = quiet.filter_map(Row::why_unknown).collect();
-        // the first by name, so that it stays the same one
+        // the first as the rows stand, if the filter lets one through
         let level = all_found.iter().flatten().max().copied().filter(|level| *level > Level::Info);
-        let worst = level.and_then(|level| all_found.iter().position(|found| *found == Some(level)));
+        let worst = level.and_then(|level| {
+            let is_worst = |row: &usize| all_found[*row] == Some(level);
+            order.iter().copied().find(is_worst).or_else(|| (0..rows.len()).find(is_worst))
+        });
         Ranked {
             shape,
             worst: worst.map(|row| rows[row].trouble()),
