@@ -193,7 +193,7 @@ fn only_the_right_name_claims_and_the_entries_can_be_given_back() {
     terminal.send(&format!("{TO_CONFIRM}workers\r"));
     terminal.wait_text("▌[ Do it ]", LIMIT);
     terminal.send("\r");
-    terminal.wait_text("done: 1 claimed", LIMIT);
+    terminal.wait_text("done: 1 entry claimed", LIMIT);
     assert_eq!(scene.held("3-0"), Some(("c1".to_owned(), 7)));
     assert_eq!(scene.journal().lines().count(), 4);
     terminal.send(keys::ESC);
@@ -323,7 +323,7 @@ fn marked_entries_are_handed_over_or_acknowledged() {
     terminal.send(&format!("{}{}{}", keys::BACK_TAB, keys::BACK_TAB, keys::BACK_TAB));
     terminal.wait_text("▌ Type", LIMIT);
     terminal.send("workers\r\r");
-    terminal.wait_text("done: 1 claimed", LIMIT);
+    terminal.wait_text("done: 1 entry claimed", LIMIT);
     assert_eq!(scene.held("3-0"), Some(("c2".to_owned(), 7)));
     terminal.send(keys::ESC);
     terminal.wait_gone("done: ", LIMIT);

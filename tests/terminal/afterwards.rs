@@ -12,7 +12,7 @@ fn what_was_claimed_is_followed_until_it_is_handled() {
     let mut terminal = scene.watch(ALLOWED);
     open_claim_for_c2(&mut terminal);
     confirm(&mut terminal);
-    terminal.wait_text("done: 1 claimed", LIMIT);
+    terminal.wait_text("done: 1 entry claimed", LIMIT);
     terminal.send(keys::ESC);
     terminal.wait_text("1 entry given to c2 ", LIMIT);
     terminal.wait_text("0 handled; it gets them only when it reads its history", LIMIT);

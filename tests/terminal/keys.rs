@@ -120,17 +120,20 @@ fn help_lists_the_keys_of_the_place() {
     let server = seeded();
     let mut terminal = watch_orders(&server);
     terminal.send("?");
-    terminal.wait_for("the keys of the overview", LIMIT, |screen| {
-        let text = text_of(screen);
-        let all = [
-            "Enter  ", "Esc  ", "j ↓", "/  ", "s  ", "Space  ", "+ =", "-  ", "y  ", "Y  ", "e  ", "? F1", "Q  ", "q  ",
-        ];
-        all.iter().all(|key| text.lines().any(|line| line.contains(&format!("│ {key}")))) && !text.contains("Shift-Tab")
-    });
+    let wait_keys = |terminal: &Terminal, what: &str, listed: &[&str]| {
+        terminal.wait_for(what, LIMIT, |screen| {
+            let text = text_of(screen);
+            let has = |key: &&str| text.lines().any(|line| line.contains(&format!("│   {key}")));
+            listed.iter().all(|key| has(key)) && !text.contains("Shift-Tab")
+        });
+    };
+    wait_keys(&terminal, "what comes first", &["Enter  ", "/  ", "s  ", "y  ", "Y  ", "e  ", "c  ", "Esc  ", "j ↓"]);
+    terminal.send("G");
+    wait_keys(&terminal, "the end of the list", &["Space  ", "+ =", "-  ", "? F1", "Q  ", "q  "]);
     terminal.send("?");
     terminal.wait_gone("Keys here", LIMIT);
     open_group(&mut terminal);
-    terminal.send("?");
+    terminal.send("?G");
     terminal.wait_text("Shift-Tab", LIMIT);
     terminal.send(keys::ESC);
     terminal.wait_gone("Keys here", LIMIT);
