@@ -145,16 +145,16 @@ impl Terminal {
         }
     }
 
-    /// Waits until `needle` is on the screen.
+    /// Waits until `needle` is on the screen, in one line or wrapped.
     #[track_caller]
     pub fn wait_text(&self, needle: &str, limit: Duration) {
-        self.wait_for(&format!("{needle:?}"), limit, |screen| text_of(screen).contains(needle));
+        self.wait_for(&format!("{needle:?}"), limit, |screen| says(screen, needle));
     }
 
     /// Waits until `needle` is not, or no longer, on the screen.
     #[track_caller]
     pub fn wait_gone(&self, needle: &str, limit: Duration) {
-        self.wait_for(&format!("{needle:?} to go"), limit, |screen| !text_of(screen).contains(needle));
+        self.wait_for(&format!("{needle:?} to go"), limit, |screen| !says(screen, needle));
     }
 
     /// Waits until the screen, including colours and cursor, has not changed for `quiet`; false if it kept changing.
@@ -248,6 +248,18 @@ impl Drop for Terminal {
 pub fn text_of(screen: &Screen) -> String {
     let lines: Vec<String> = screen.rows(0, screen.size().1.get()).map(|row| row.trim_end().to_owned()).collect();
     lines.join("\n")
+}
+
+/// Whether the screen shows `words`, in one line or wrapped at spaces within a pane: where a sentence wraps depends on the numbers in it.
+fn says(screen: &Screen, words: &str) -> bool {
+    let text = text_of(screen);
+    text.contains(words) || unwrapped(&text).contains(words)
+}
+
+/// The lines without the borders of their pane, as one line with single spaces.
+fn unwrapped(text: &str) -> String {
+    let lines = text.lines().map(|line| line.trim_matches(|mark: char| mark.is_whitespace() || "│┃|".contains(mark)));
+    lines.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
 }
 
 /// The exit status as a shell reports it.

@@ -124,7 +124,7 @@ fn help_lists_the_keys_of_the_place() {
         terminal.wait_for(what, LIMIT, |screen| {
             let text = text_of(screen);
             let has = |key: &&str| text.lines().any(|line| line.contains(&format!("│   {key}")));
-            listed.iter().all(|key| has(key)) && !text.contains("Shift-Tab")
+            listed.iter().all(has) && !text.contains("Shift-Tab")
         });
     };
     wait_keys(&terminal, "what comes first", &["Enter  ", "/  ", "s  ", "y  ", "Y  ", "e  ", "c  ", "Esc  ", "j ↓"]);
