@@ -136,6 +136,10 @@ pub struct ScreenArgs {
     /// Take clicks (choose, open) and the wheel; without it the mouse stays the terminal's
     #[arg(long, help_heading = "Screen")]
     pub mouse: bool,
+    /// Roll up streams of this pattern into one row, as 'orders:*' or 'orders:{tenant}'; may be repeated; `none` rolls up nothing
+    /// [default: eight streams or more whose names differ in a number or an id]
+    #[arg(long = "roll-up", value_name = "PATTERN", help_heading = "Screen")]
+    pub roll_up: Vec<OsString>,
     /// Draw with ASCII only
     #[arg(long, help_heading = "Screen")]
     pub ascii: bool,

@@ -2,7 +2,7 @@
 
 use crate::{
     app::{
-        App,
+        App, RollUp,
         effect::{Effect, Polling},
         msg::{self, Msg},
         screen,
@@ -52,6 +52,8 @@ pub struct Options {
     pub settings: Settings,
     /// How often.
     pub interval: Duration,
+    /// What to roll up.
+    pub roll_up: RollUp,
     /// The look.
     pub theme: Theme,
     /// Take clicks and the wheel.
@@ -174,6 +176,7 @@ impl Dashboard {
     ) -> io::Result<Self> {
         let interval_ms = ms(options.interval);
         let mut app = App::new(options.settings.clone(), target.place(), target.cli_words(), interval_ms);
+        app.overview.roll_up(options.roll_up.clone());
         let size = screen.terminal.size()?;
         app.size = (size.width, size.height);
         app.session.may_act = options.may_act;

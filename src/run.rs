@@ -1,6 +1,7 @@
 //! From the command line to an exit code: 0 done, 2 bad usage, 3 server not reached.
 
 use crate::{
+    app::RollUp,
     cli::{
         ActArgs, ClaimArgs, DeleteGroupArgs, DemoArgs, ScreenArgs, SeekArgs, ServerArgs, ServerFlags, SnapshotArgs,
         WatchArgs,
@@ -18,6 +19,7 @@ use crate::{
         name::{Name, visible},
         number::{signed_ms, us},
         outcome::Outcome,
+        pattern::Given,
         store::Settings,
     },
     dashboard::{self, Options},
@@ -29,7 +31,7 @@ use crate::{
     tui::Theme,
 };
 use std::{
-    ffi::OsStr,
+    ffi::{OsStr, OsString},
     io::{self, IsTerminal, Write},
     path::Path,
     time::Duration,
@@ -144,6 +146,22 @@ fn permission(args: &ScreenArgs, by_default: bool) -> (bool, &'static str) {
     }
 }
 
+/// What to roll up.
+fn roll_up(args: &ScreenArgs) -> Result<RollUp, Failure> {
+    let none = args.roll_up.iter().any(|text| text == "none");
+    if none {
+        return Ok(RollUp::Nothing);
+    }
+    let fault = |text: &OsString| {
+        let text = visible(bytes_of(text));
+        Failure::Usage(format!(
+            "--roll-up '{text}' fits one stream only: write * for what differs, as in 'orders:*', or none"
+        ))
+    };
+    let given = |text: &OsString| Given::new(exact_name(text)?).ok_or_else(|| fault(text));
+    Ok(RollUp::Patterns(args.roll_up.iter().map(given).collect::<Result<_, Failure>>()?))
+}
+
 fn theme(args: &ScreenArgs) -> Theme {
     Theme::choose(args.theme, args.color, args.ascii, |name| std::env::var(name).ok())
 }
@@ -159,6 +177,7 @@ pub async fn dashboard(server: &ServerArgs, watch: &WatchArgs, screen: &ScreenAr
     let options = Options {
         settings,
         interval: watch.interval,
+        roll_up: roll_up(screen)?,
         theme: theme(screen),
         bell: screen.bell,
         mouse: screen.mouse,
@@ -197,6 +216,7 @@ pub async fn demo(args: &DemoArgs) -> Result<(), Failure> {
         let options = Options {
             settings,
             interval: Duration::from_secs(1),
+            roll_up: roll_up(&args.screen)?,
             theme: theme(&args.screen),
             bell: args.screen.bell,
             mouse: args.screen.mouse,

@@ -1,8 +1,8 @@
 //! The one log of what happened: findings, cursors, losses, links and actions, newest first. It begins with what concerns the row that one
 //! stands on.
 
-use super::{App, Place, filter::Filter, key::Key};
-use crate::core::{event::Event, name::Name};
+use super::{App, Picked, Place, filter::Filter, key::Key};
+use crate::core::{event::Event, name::Name, pattern::Given};
 use std::cmp::Reverse;
 
 /// How the log is shown.
@@ -60,23 +60,56 @@ impl Log {
     }
 }
 
-/// The row that the log is about: the group on the screen, or the row chosen in the overview. `None` before one was chosen.
-pub fn row(app: &App) -> Option<(&Name, Option<&Name>)> {
-    match &app.place {
-        Place::Group { key, group } => Some((key, Some(group))),
-        Place::Overview if app.overview.chosen => {
-            app.overview.selected.as_ref().map(|row| (&row.key, row.group.as_ref()))
+/// What the log is about.
+pub struct About {
+    /// Its name on the screen.
+    pub name: String,
+    stream: Name,
+    /// It is about all streams of this pattern, also of those that are gone.
+    pattern: Option<Given>,
+    group: Option<Name>,
+}
+
+impl About {
+    fn new(stream: &Name, group: Option<&Name>) -> Self {
+        let of = group.map_or(String::new(), |group| format!(" › {}", group.shown()));
+        let name = format!("{}{of}", stream.shown());
+        Self { name, stream: stream.clone(), pattern: None, group: group.cloned() }
+    }
+
+    fn concerns_stream(&self, stream: &Name) -> bool {
+        *stream == self.stream || self.pattern.as_ref().is_some_and(|pattern| pattern.matches(stream))
+    }
+
+    /// Whether it is about its group, about a whole stream, or about the server and the link.
+    fn concerns(&self, event: &Event) -> bool {
+        let of_group = event.group.is_none() || self.group.is_none() || event.group == self.group;
+        event.stream.as_ref().is_none_or(|stream| self.concerns_stream(stream)) && of_group
+    }
+}
+
+/// The group on the screen, or what is chosen in the overview; `None` before anything was chosen.
+pub fn about(app: &App) -> Option<About> {
+    match (&app.place, &app.overview.selected) {
+        (Place::Group { key, group }, _) => Some(About::new(key, Some(group))),
+        (Place::Overview, Some(Picked::Row(id))) if app.overview.chosen => Some(About::new(&id.key, id.group.as_ref())),
+        (Place::Overview, Some(Picked::Pattern(id))) if app.overview.chosen => {
+            let pattern = Given::new(id.pattern.clone());
+            Some(About { pattern, ..About::new(&id.pattern, id.group.as_ref()) })
         }
-        Place::Overview => None,
+        (Place::Overview, _) => None,
     }
 }
 
 /// What happened in this run, newest first.
 pub fn lines<'a>(app: &'a App, log: &Log) -> Vec<LogLine<'a>> {
-    let row = if log.all { None } else { row(app) };
-    let events = app.shown().store.events.iter().filter(|event| concerns(event, row));
-    let acted = |acted: &&Acted| match (row, &acted.row) {
-        (Some((key, group)), Some((of, by))) => of == key && group.is_none_or(|group| by == group),
+    let about = if log.all { None } else { about(app) };
+    let events = app.shown().store.events.iter();
+    let events = events.filter(|event| about.as_ref().is_none_or(|about| about.concerns(event)));
+    let acted = |acted: &&Acted| match (&about, &acted.row) {
+        (Some(about), Some((of, by))) => {
+            about.concerns_stream(of) && about.group.as_ref().is_none_or(|group| by == group)
+        }
         _ => true,
     };
     let mut lines: Vec<LogLine> = events
@@ -93,11 +126,4 @@ pub fn lines<'a>(app: &'a App, log: &Log) -> Vec<LogLine<'a>> {
     lines.reverse();
     lines.sort_by_key(|line| Reverse(line.wall_ms));
     lines
-}
-
-/// Whether an event is about the row: about its group, about its whole stream, or about the server and the link.
-fn concerns(event: &Event, row: Option<(&Name, Option<&Name>)>) -> bool {
-    let Some((key, group)) = row else { return true };
-    let of_group = event.group.is_none() || group.is_none() || event.group.as_ref() == group;
-    event.stream.as_ref().is_none_or(|stream| stream == key) && of_group
 }

@@ -30,7 +30,7 @@ use dialog::Dialog;
 
 pub use group_screen::{GroupScreen, Pane, TreeRow, Zoom};
 pub use overlay::Overlay;
-pub use overview::{Order, Overview, RowId};
+pub use overview::{Order, Overview, Picked, RollUp, RowId};
 
 /// A notice stays for this time.
 const NOTICE_MS: u64 = 3000;
@@ -176,7 +176,7 @@ impl App {
 
     /// The group on the screen, or the one picked in the overview.
     pub fn subject(&self) -> Option<(Name, Name)> {
-        match (&self.place, &self.overview.selected) {
+        match (&self.place, self.overview.row()) {
             (Place::Group { key, group }, _) | (Place::Overview, Some(RowId { key, group: Some(group) })) => {
                 Some((key.clone(), group.clone()))
             }

@@ -3,6 +3,10 @@
 //! The rules are in docs/server-facts.md 3.4. Each number carries its kind, and the server's own number is kept beside it. `Exact` is
 //! never wrong unless somebody sets the server's counters by hand.
 
+mod sum;
+
+pub use sum::sum;
+
 use super::{
     id::EntryId,
     known::Known,

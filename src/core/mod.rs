@@ -23,6 +23,7 @@ pub mod number;
 pub mod observed;
 pub mod outcome;
 pub mod page;
+pub mod pattern;
 pub mod sample;
 pub mod store;
 pub mod strip;

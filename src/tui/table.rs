@@ -24,24 +24,26 @@ fn fit(table: &Table, room: usize) -> Vec<(usize, usize)> {
     // a column without anything in it gives way
     let is_empty =
         |index: usize| table.rows.iter().all(|row| row.cells.get(index).is_none_or(|cell| cell.text.is_empty()));
-    let least_of = |index: usize, column: &Column| {
-        if column.rank > 0 && !table.rows.is_empty() && is_empty(index) {
-            column.least.min(width(column.title))
-        } else {
-            column.least
+    let content = |index: usize| {
+        let indent = |row: &TableRow| match index {
+            0 if row.nested => INDENT.len(),
+            _ if table.names == Some(index) => width(&row.lead),
+            _ => 0,
+        };
+        let own = table.rows.iter().filter(|row| !spans(table, row, index));
+        own.map(|row| row.cells.get(index).map_or(0, |cell| width(&cell.text) + indent(row))).max().unwrap_or(0)
+    };
+    let least_of = |index: usize, column: &Column| match column.rank {
+        _ if table.rows.is_empty() => column.least,
+        // names that are short leave their room to longer ones, and a wide screen has room for longer names
+        0 if table.names.is_some() && !column.right => {
+            (column.least + room / 16).min(column.most).min(content(index).max(width(column.title) + 1))
         }
+        0 => column.least,
+        _ if is_empty(index) => column.least.min(width(column.title)),
+        _ => column.least,
     };
-    let needed = |index: usize, column: &Column| {
-        let indent = |row: &TableRow| if row.nested && index == 0 { INDENT.len() } else { 0 };
-        let content = table
-            .rows
-            .iter()
-            .filter(|row| !spans(table, row, index))
-            .map(|row| row.cells.get(index).map_or(0, |cell| width(&cell.text) + indent(row)))
-            .max()
-            .unwrap_or(0);
-        content.clamp(least_of(index, column), column.most)
-    };
+    let needed = |index: usize, column: &Column| content(index).clamp(least_of(index, column), column.most);
     let mut kept: Vec<(usize, &Column)> = table.columns.iter().enumerate().collect();
     loop {
         let least: usize = kept.iter().map(|(index, column)| least_of(*index, column) + 1).sum();
@@ -121,9 +123,12 @@ pub fn draw_table(frame: &mut Frame, area: Rect, table: &Table, theme: &Theme) {
             let alone = spans(table, row, *index);
             let width = if alone { usize::from(area.width).saturating_sub(line_width(&drawn) + 1) } else { *width };
             let right = table.columns[*index].right;
-            let name = (table.names == Some(*index) && !alone).then(|| cut_shared(&cell.text, width, shared_names));
+            let is_name = table.names == Some(*index);
+            let lead = if is_name { row.lead.as_str() } else { "" };
+            let room = width.saturating_sub(crate::app::cells::width(lead));
+            let name = (is_name && !alone).then(|| cut_shared(&cell.text, room, shared_names));
             let mut text = if let Some(name) = name {
-                pad(&name, width, right)
+                pad(&format!("{lead}{name}"), width, right)
             } else if row.nested && *index == 0 {
                 pad(&format!("{INDENT}{}", cell.text), width, right)
             } else {

@@ -25,6 +25,8 @@ mod log;
 mod manifest;
 /// Clicks.
 mod mouse;
+/// Rows that are rolled up.
+mod patterns;
 /// The polling task on a scripted source.
 mod polling;
 /// Random keys, samples and sizes.

@@ -27,7 +27,7 @@ fn a_click_chooses_the_row_that_stands_there_and_a_second_one_opens_it() {
             let id = scene.app.rows()[index].id();
             assert!(line.contains(&id.key.shown()), "{line} is not {id:?}");
             scene.send(Msg::Click(target));
-            assert_eq!(scene.app.overview.selected, Some(id.clone()));
+            assert_eq!(scene.app.overview.row(), Some(&id));
             assert_eq!(scene.app.place, Place::Overview);
             scene.send(Msg::Click(target));
             let group = id.group.unwrap();

@@ -425,7 +425,7 @@ fn a_name_is_never_taken_for_another() {
     assert!(shown.contains("\\x28empty)") && shown.contains("(empty)"));
     assert!(!shown.contains('\u{1b}'));
     assert_eq!(scene.press(Key::Char('y')).len(), 1);
-    let _: &Name = &scene.app.overview.selected.as_ref().unwrap().key;
+    let _: &Name = &scene.app.overview.row().unwrap().key;
 }
 
 #[test]

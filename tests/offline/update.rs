@@ -3,7 +3,7 @@
 use crate::scenes::*;
 use pelwatch::{
     app::{
-        App, LinkState, Order, Overlay, Pane, Place, RowId, TreeRow, Zoom,
+        App, LinkState, Order, Overlay, Pane, Picked, Place, RowId, TreeRow, Zoom,
         dialog::Action as Prepared,
         effect::Effect,
         key::Key,
@@ -188,6 +188,7 @@ fn place_for(binding: &keymap::Binding) -> Scene {
         Action::Prepare(Prepared::HandOver | Prepared::Acknowledge) => {
             scene.keys("<BackTab>v");
         }
+        Action::RollUp => scene = fleet(),
         Action::MarkKnown => {
             scene = troubled();
             scene.keys("<Enter>3");
@@ -203,8 +204,8 @@ fn place_for(binding: &keymap::Binding) -> Scene {
 
 /// Whether the action did what its help says.
 fn did(action: Action, before: &App, after: &App, effects: &[Effect]) -> bool {
-    let index = |app: &App| app.selected_index(&app.rows());
-    let last = before.rows().len().saturating_sub(1);
+    let index = |app: &App| app.selected_index(&app.listed());
+    let last = before.listed().len().saturating_sub(1);
     match action {
         Action::Open => matches!(after.place, Place::Group { .. }),
         Action::Back => after.place == Place::Overview,
@@ -222,6 +223,7 @@ fn did(action: Action, before: &App, after: &App, effects: &[Effect]) -> bool {
         Action::Filter => after.overview.filter.typing,
         Action::Sort | Action::SortRight => after.overview.order == Order::Name,
         Action::Reverse => after.overview.reversed,
+        Action::RollUp => after.overview.lists_all && !before.overview.lists_all,
         Action::Prepare(_) => after.dialog().is_some() && matches!(effects, [Effect::MakePlan { .. }]),
         Action::Mark => after.group_screen.marks.len() == 1,
         Action::MarkAll => !after.group_screen.marks.is_empty(),
@@ -286,12 +288,12 @@ fn the_selection_sticks_to_its_row_when_the_order_changes() {
     let mut scene = overview();
     scene.keys("jj");
     let picked = scene.app.overview.selected.clone().unwrap();
-    assert_eq!(picked, row("orders", "shipping"));
+    assert_eq!(picked, Picked::Row(row("orders", "shipping")));
     for keys in ["s", "s", "s", "S", "s", "s", "S"] {
         scene.keys(keys).tick();
         assert_eq!(scene.app.overview.selected, Some(picked.clone()));
-        let rows = scene.app.rows();
-        assert_eq!(rows[scene.app.selected_index(&rows)].id(), picked);
+        let listed = scene.app.listed();
+        assert_eq!(listed[scene.app.selected_index(&listed)].id(), picked);
     }
     scene.run(1, |world, _| {
         world.stream("aaa", counted(3)).group("g", "1-0");
@@ -310,7 +312,7 @@ fn a_row_that_vanishes_hands_the_selection_to_one_that_is_there() {
         world.streams.get_mut(&"orders".into()).unwrap().groups.remove(&"shipping".into());
     });
     let rows = scene.app.rows();
-    assert!(scene.app.overview.selected.as_ref().is_some_and(|picked| rows.iter().any(|row| row.id() == *picked)));
+    assert!(scene.app.overview.row().is_some_and(|picked| rows.iter().any(|row| row.id() == *picked)));
     scene.run(1, |world, _| {
         world.streams.get_mut(&"orders".into()).unwrap().groups.clear();
     });
@@ -630,7 +632,7 @@ fn a_copied_command_is_exact_for_every_name() {
     for index in 0..scene.app.rows().len() {
         let mut at = scene.clone();
         at.keys("g").keys(&"j".repeat(index));
-        let RowId { key, group } = at.app.overview.selected.clone().unwrap();
+        let RowId { key, group } = at.app.overview.row().cloned().unwrap();
         let group = group.unwrap();
         let words = shell_words(&copied(&mut at, 'Y'));
         assert_eq!(words[..3], [b"redis-cli".to_vec(), b"-s".to_vec(), b"/run/redis.sock".to_vec()]);

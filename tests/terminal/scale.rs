@@ -53,6 +53,9 @@ fn two_thousand_streams_are_all_read_and_keys_answer_meanwhile() {
     // once a second, the default
     let mut terminal = start(&["-s", socket.to_str().unwrap()], (120, 40), &[]);
     terminal.wait_text("6000 groups", LIMIT);
+    // rolled up, their sums are those of all
+    wait_picked(&terminal, &["s*", "a", "10000", "0"]);
+    terminal.send("u");
     wait_picked(&terminal, &["s0000", "a", "5", "0"]);
     for (key, words) in [
         ("j", ["s0000", "b", "0"]),

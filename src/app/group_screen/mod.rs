@@ -3,7 +3,7 @@
 mod tree;
 
 use super::{
-    App, Place, RowId, effect::Effect, filter::Filter, keymap::Action, moved, overlay::Overlay, overview,
+    App, Picked, Place, RowId, effect::Effect, filter::Filter, keymap::Action, moved, overlay::Overlay, overview,
     paragraph::paragraph,
 };
 use crate::core::{
@@ -133,7 +133,7 @@ pub fn act(app: &mut App, action: Action, now: Now, effects: &mut Vec<Effect>) {
 pub fn enter(app: &mut App, row: RowId) {
     let Some(group) = row.group.clone() else { return };
     app.place = Place::Group { key: row.key.clone(), group };
-    app.overview.selected = Some(row);
+    app.overview.selected = Some(Picked::Row(row));
     app.overview.chosen = true;
     let GroupScreen { alone, zoom, .. } = app.group_screen;
     // what is wrong comes first, else who reads

@@ -1,6 +1,6 @@
 //! Rows of the overview: which there are, and how they compare.
 
-use super::{Order, RowId};
+use super::{Listed, Order, PatternRow, RowId, ranking::Ranked};
 use crate::{
     app::{App, Place},
     core::{
@@ -13,7 +13,7 @@ use crate::{
         watch::Watch,
     },
 };
-use std::{cmp::Reverse, collections::BTreeSet};
+use std::{borrow::Cow, cmp::Reverse, collections::BTreeSet};
 
 /// A row: a group, or a stream without any.
 #[derive(Clone, Copy)]
@@ -163,13 +163,36 @@ impl App {
         rows
     }
 
-    /// The rows that the filter lets through, in order.
+    /// The rows that the filter lets through, in order, each for itself.
     pub fn rows(&self) -> Vec<Row<'_>> {
+        let (rows, ranked) = self.ranked_rows();
+        ranked.order().filter_map(|row| rows.get(row)).copied().collect()
+    }
+
+    /// What the overview lists, in order: rows, and those that are rolled up.
+    pub fn listed(&self) -> Vec<Listed<'_>> {
+        let (rows, ranked) = self.ranked_rows();
+        let mut listed = Vec::new();
+        for block in &ranked.blocks {
+            let members: Vec<Row> = block.rows.iter().filter_map(|row| rows.get(*row)).copied().collect();
+            let Some(id) = &block.pattern else {
+                listed.extend(members.into_iter().map(|row| Listed::Row { row, is_member: false }));
+                continue;
+            };
+            let is_open = self.overview.open.contains(id);
+            let shown = if is_open { members.clone() } else { Vec::new() };
+            listed.push(Listed::Pattern(PatternRow { id: id.clone(), members, is_open }));
+            listed.extend(shown.into_iter().map(|row| Listed::Row { row, is_member: true }));
+        }
+        listed
+    }
+
+    fn ranked_rows(&self) -> (Vec<Row<'_>>, Cow<'_, Ranked>) {
         let rows = self.every_row();
         // between the parts of a sample a row can come or go before the order is computed
         let kept = self.ranked();
         let ranked = if kept.rows == rows.len() { kept } else { self.rank_now() };
-        ranked.order.iter().filter_map(|row| rows.get(*row)).copied().collect()
+        (rows, ranked)
     }
 
     /// What a row is sorted by: the largest comes first.
@@ -195,10 +218,11 @@ impl App {
         if self.place != Place::Overview {
             return BTreeSet::new();
         }
-        let rows = self.rows();
+        let listed = self.listed();
         let height = usize::from(self.size.1);
-        let start = self.selected_index(&rows).saturating_sub(height / 2).min(rows.len().saturating_sub(height));
-        rows.iter().skip(start).take(height).map(|row| row.stream.key.clone()).collect()
+        let start = self.selected_index(&listed).saturating_sub(height / 2).min(listed.len().saturating_sub(height));
+        let shown = listed.iter().skip(start).take(height);
+        shown.filter_map(|listed| Some(listed.worst()?.stream.key.clone())).collect()
     }
 
     /// Whether the filter lets a row through.
@@ -207,9 +231,9 @@ impl App {
         self.overview.filter.passes(&[&row.stream.key.shown(), &group])
     }
 
-    /// Index of the picked row; the first when nothing is picked or it went away.
-    pub fn selected_index(&self, rows: &[Row]) -> usize {
+    /// Index of what is picked; the first when nothing is picked or it went away.
+    pub fn selected_index(&self, listed: &[Listed]) -> usize {
         let Some(selected) = &self.overview.selected else { return 0 };
-        rows.iter().position(|row| row.is(selected)).unwrap_or(0)
+        listed.iter().position(|listed| listed.is(selected)).unwrap_or(0)
     }
 }

@@ -164,7 +164,7 @@ fn consumer_row(
         cells.push(span(in_numbers(ages), Tone::Plain));
         cells.push(span(since(facts.map(|facts| facts.idle_ms)), Tone::Plain));
     }
-    TableRow { cells, nested: false }
+    TableRow { cells, nested: false, lead: String::new() }
 }
 
 /// Counts entries by age: below 1 s, 10 s, a minute, ten minutes, and older.
@@ -231,7 +231,7 @@ fn entry_row(
         cells.push(span("", Tone::Dim));
     }
     cells.extend([span("", Tone::Dim), span("", Tone::Dim)]);
-    TableRow { cells, nested: true }
+    TableRow { cells, nested: true, lead: String::new() }
 }
 
 /// A delivery count, or a word for an impossible one (XNACK FATAL; below 8.8 one more claim makes it negative).
@@ -249,5 +249,5 @@ pub fn deliveries(row: &PendingRow) -> Span {
 fn more_row(text: String, columns: usize) -> TableRow {
     let mut cells = vec![span(text, Tone::Dim)];
     cells.resize(columns, Span::default());
-    TableRow { cells, nested: true }
+    TableRow { cells, nested: true, lead: String::new() }
 }

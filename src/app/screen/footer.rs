@@ -4,6 +4,7 @@ use super::{Bar, Tone, bold, span};
 use crate::app::{
     App, Place,
     keymap::{Action, BINDINGS, holds},
+    overview::open_pattern,
 };
 
 pub fn view(app: &App) -> Bar {
@@ -34,7 +35,10 @@ pub fn view(app: &App) -> Bar {
         let idle = match binding.action {
             Action::Open => app.overlay.is_some(),
             Action::Back => {
-                app.overlay.is_none() && app.place == Place::Overview && app.overview.filter.text.is_empty()
+                app.overlay.is_none()
+                    && app.place == Place::Overview
+                    && app.overview.filter.text.is_empty()
+                    && open_pattern(app).is_none()
             }
             Action::Log => app.watch.store.events.is_empty(),
             // Esc is named for the same

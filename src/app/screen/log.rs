@@ -10,10 +10,7 @@ use crate::{
 };
 
 pub fn title(app: &App, log: &Log) -> String {
-    let place = log::row(app).map(|(key, group)| match group {
-        Some(group) => format!("{} › {}", key.shown(), group.shown()),
-        None => key.shown(),
-    });
+    let place = log::about(app).map(|about| about.name);
     let filter = match (log.filter.typing, log.filter.text.as_str()) {
         (true, text) => format!("/{}▏ ", visible(text.as_bytes())),
         (false, "") => String::new(),

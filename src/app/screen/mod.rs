@@ -11,6 +11,7 @@ mod header;
 mod log;
 mod overlay;
 mod overview;
+mod pattern;
 mod strip;
 mod symptoms;
 mod words;
@@ -87,6 +88,8 @@ pub struct TableRow {
     pub cells: Vec<Span>,
     /// The row belongs to the row above.
     pub nested: bool,
+    /// Stands before the name.
+    pub lead: String,
 }
 
 /// A table, cut to about the rows that fit.

@@ -3,11 +3,14 @@
 use super::{
     Column, Line, Span, SymptomItem, Table, TableRow, Tone, around, bold,
     chart::Subject,
-    rate, span, spark, symptoms,
-    words::{count_words, fault_words, is_old, lag_cell, level_mark, level_tone, oldest_cell},
+    pattern, rate, span, spark, symptoms,
+    words::{count_cell, count_words, fault_words, is_old, lag_cell, level_mark, level_tone, oldest_cell},
 };
 use crate::{
-    app::{App, LinkState, Order, overview::Row},
+    app::{
+        App, LinkState, Order,
+        overview::{Listed, Row},
+    },
     core::{
         history::History,
         number::size,
@@ -39,7 +42,7 @@ pub struct OverviewView {
 /// From this many columns on, what was found of the picked row stands beside the list, in full.
 pub const WIDE: u16 = 180;
 
-const COLUMNS: [Column; 13] = [
+pub const COLUMNS: [Column; 13] = [
     Column { title: "", least: 1, most: 1, rank: 0, right: false },
     Column { title: "stream", least: 12, most: 28, rank: 0, right: false },
     Column { title: "group", least: 12, most: 24, rank: 0, right: false },
@@ -57,11 +60,12 @@ const COLUMNS: [Column; 13] = [
 
 pub fn view(app: &App, now: Now) -> OverviewView {
     let rows = app.rows();
-    let selected = app.selected_index(&rows);
+    let listed = app.listed();
+    let selected = app.selected_index(&listed);
     let groups = rows.iter().filter(|row| row.group.is_some()).count();
     let ranked = app.ranked();
     let troubled = ranked.troubled();
-    let picked = rows.get(selected).copied();
+    let picked = listed.get(selected).cloned();
     let empty = if rows.is_empty() { why_empty(app) } else { Vec::new() };
     let mut title = vec![bold("Streams and groups", Tone::Plain)];
     if !app.overview.filter.text.is_empty() {
@@ -103,8 +107,8 @@ pub fn view(app: &App, now: Now) -> OverviewView {
         (_, n) => vec![bold(format!("{n} of {} need a look", rows.len()), Tone::Warn)],
     });
     let most = usize::from(app.size.1).max(10);
-    let all = rows.len();
-    let (rows, index, hidden) = around(rows, selected, most);
+    let all = listed.len();
+    let (listed, index, hidden) = around(listed, selected, most);
     let sorted = COLUMNS.iter().position(|column| column.title.trim() == sorted_column(app.overview.order));
     let mut columns = COLUMNS.to_vec();
     if let Some(column) = sorted.and_then(|index| columns.get_mut(index)) {
@@ -116,12 +120,14 @@ pub fn view(app: &App, now: Now) -> OverviewView {
         names: COLUMNS.iter().position(|column| column.title == "stream"),
         sorted,
         is_reversed: app.overview.reversed,
-        rows: rows.iter().map(|row| table_row(app, row, now)).collect(),
+        rows: listed.iter().map(|listed| listed_row(app, listed, now)).collect(),
         selected: (all > 0).then_some(index),
         hidden,
     };
-    let (picked_title, of_row, note) =
-        picked.map_or((Vec::new(), Vec::new(), String::new()), |row| details(app, &row, now));
+    let (picked_title, of_row, note) = picked.map_or((Vec::new(), Vec::new(), String::new()), |picked| match picked {
+        Listed::Row { row, .. } => details(app, &row, now),
+        Listed::Pattern(pattern) => pattern::details(app, &pattern, now),
+    });
     // what is wrong with the server comes first, whichever row is picked
     let of_server = app.shown().verdicts.server();
     let told = |wrong: bool| of_server.iter().filter(move |found| (found.level > Level::Info) == wrong);
@@ -200,8 +206,17 @@ fn why_empty(app: &App) -> Vec<Line> {
     vec![vec![span("Looking for streams …", Tone::Dim)]]
 }
 
-fn table_row(app: &App, row: &Row, now: Now) -> TableRow {
-    let mark = match (row.level().filter(|level| *level > Level::Info), row.group, &row.stream.groups_fault) {
+fn listed_row(app: &App, listed: &Listed, now: Now) -> TableRow {
+    match listed {
+        Listed::Row { row, is_member: false } => table_row(app, row, now),
+        Listed::Row { row, is_member: true } => TableRow { lead: "  ".to_owned(), ..table_row(app, row, now) },
+        Listed::Pattern(pattern) => pattern::row(app, pattern, now),
+    }
+}
+
+/// The sign of a row.
+pub fn mark(app: &App, row: &Row, now: Now) -> Span {
+    match (row.level().filter(|level| *level > Level::Info), row.group, &row.stream.groups_fault) {
         (None, None, Some(_)) => span("?", Tone::Warn),
         (None, None, None) => Span::default(),
         (None, Some(_), _) if row.is_ignored() => span("-", Tone::Dim),
@@ -209,7 +224,38 @@ fn table_row(app: &App, row: &Row, now: Now) -> TableRow {
         (None, Some(_), _) if row.is_known() => span("-", Tone::Dim),
         (None, Some(_), _) if row.is_unread() => span("…", Tone::Dim),
         (level, ..) => level_mark(level),
-    };
+    }
+}
+
+/// The first of the worst findings of a row; one of the whole stream counts for each of its groups.
+pub fn finding_of<'a>(row: &Row<'a>) -> Option<&'a Finding> {
+    findings_of(row).reduce(|worst, next| if next.counts_as() > worst.counts_as() { next } else { worst })
+}
+
+fn findings_of<'a>(row: &Row<'a>) -> impl Iterator<Item = &'a Finding> {
+    let of_stream = row.of_stream().iter().filter(|finding| finding.level > Level::Info);
+    row.judgement().into_iter().flat_map(|judgement| &judgement.findings).chain(of_stream)
+}
+
+/// What was found, for how long, or what keeps the row from being judged.
+pub fn found_cell(app: &App, row: &Row, now: Now) -> Option<Span> {
+    let found = finding_of(row).map(|f| {
+        let known = if f.known_until_ms.is_some() { " (known)" } else { "" };
+        let lasts = symptoms::lasts(f, now);
+        let lasts = if lasts.is_empty() || !known.is_empty() { String::new() } else { format!(" {lasts}") };
+        span(format!("{}{known}{lasts}", f.id), level_tone(f.counts_as()))
+    });
+    let fault = row.group.and_then(|group| fault_words(row.stream, group)).map(|words| span(words, Tone::Warn));
+    if is_row_old(app, row) { fault.or(found) } else { found.or(fault) }
+}
+
+/// Whether the numbers of the row are old: then ages stand still, too.
+fn is_row_old(app: &App, row: &Row) -> bool {
+    is_old(row.stream) || app.shown().store.is_late(row.stream, app.kept_interval_ms)
+}
+
+fn table_row(app: &App, row: &Row, now: Now) -> TableRow {
+    let mark = mark(app, row, now);
     let name = |text: String| span(text, Tone::Plain);
     let mut cells = vec![mark, name(row.stream.key.shown())];
     let Some(group) = row.group else {
@@ -222,96 +268,98 @@ fn table_row(app: &App, row: &Row, now: Now) -> TableRow {
         };
         cells.push(words);
         cells.resize(COLUMNS.len(), Span::default());
-        return TableRow { cells, nested: false };
+        return TableRow { cells, nested: false, lead: String::new() };
     };
-    // with old numbers, ages stand still too
-    let old = is_old(row.stream) || app.shown().store.is_late(row.stream, app.kept_interval_ms);
+    let old = is_row_old(app, row);
     let now = if old { Now { mono: group.at, ..now } } else { now };
     let rates = group.rates(row.stream);
-    // a finding of the whole stream counts for each of its groups
-    let of_stream = row.of_stream().iter().filter(|finding| finding.level > Level::Info);
-    let findings = || row.judgement().into_iter().flat_map(|judgement| &judgement.findings).chain(of_stream.clone());
-    // the first of the worst findings
-    let finding = findings().reduce(|worst, next| if next.counts_as() > worst.counts_as() { next } else { worst });
-    let tone = |level: Level| level_tone(level);
+    let finding = finding_of(row);
     cells.push(name(group.name().shown()));
     cells.push(lag_cell(group));
-    cells.push(span(minute(&group.history, Subject::of(finding)), Tone::Accent));
+    let subject = Subject::of(finding);
+    let last_minute = values(&group.history, subject).map_or(String::new(), |values| minute(subject, &values));
+    cells.push(span(last_minute, Tone::Accent));
     cells.push(count_cell(group.facts.pending.value()));
     cells.push(oldest_cell(group, now));
     cells.push(active_cell(app, group, now));
     let early = row.stream.additions.is_early();
     cells.push(span(rate(rates.added, early), Tone::Dim));
     cells.push(span(rate(rates.delivered, group.history.is_early()), Tone::Dim));
-    cells.push(drain_cell(row.stream, group));
+    cells.push(drain([(row.stream, group)].into_iter()));
     cells.push(span(app.shown().store.behind_ms(row.stream, group, now).map_or("-".to_owned(), age), Tone::Dim));
-    let more = findings().count().saturating_sub(1);
-    let found = finding.map(|f| {
-        let known = if f.known_until_ms.is_some() { " (known)" } else { "" };
-        let more = if more > 0 { format!(" +{more}") } else { String::new() };
-        let lasts = symptoms::lasts(f, now);
-        let lasts = if lasts.is_empty() || !known.is_empty() { String::new() } else { format!(" {lasts}") };
-        span(format!("{}{known}{lasts}{more}", f.id), tone(f.counts_as()))
+    let more = findings_of(row).count().saturating_sub(1);
+    let found = found_cell(app, row, now).map(|found| match finding {
+        Some(finding) if more > 0 && found.text.starts_with(finding.id) => {
+            Span { text: format!("{} +{more}", found.text), ..found }
+        }
+        _ => found,
     });
-    let fault = fault_words(row.stream, group).map(|words| span(words, Tone::Warn));
     if old {
         for cell in cells.iter_mut().skip(1) {
             *cell = span(cell.text.clone(), Tone::Dim);
         }
     }
     let ignored = row.is_ignored().then(|| span("ignored", Tone::Dim));
-    cells.push(if old { fault.or(found) } else { found.or(fault) }.or(ignored).unwrap_or_default());
-    TableRow { cells, nested: false }
+    cells.push(found.or(ignored).unwrap_or_default());
+    TableRow { cells, nested: false, lead: String::new() }
 }
 
-/// The number that the finding is about, over the last minute, with its name.
-fn minute(history: &History, subject: Subject) -> String {
-    const CELLS: usize = 7;
-    let name = match subject {
-        Subject::Lag => "lag",
-        Subject::Pending => "PEL",
-    };
+/// Cells of the last minute.
+const CELLS: usize = 7;
+
+/// The number that a finding is about, over the last minute; `None` before there is any.
+pub fn values(history: &History, subject: Subject) -> Option<[Option<i64>; CELLS]> {
     let points: Vec<_> = history.window(60_000).collect();
-    let Some(newest) = points.last().map(|point| point.at) else { return String::new() };
+    let newest = points.last()?.at;
     let mut values = [None; CELLS];
     for point in points {
         let ago = size(newest.since(point.at)) * CELLS / 60_001;
         let cell = &mut values[CELLS - 1 - ago];
         *cell = subject.value(&point).max(*cell);
     }
-    format!("{name} {}", spark(&values))
+    Some(values)
 }
 
-fn count_cell(count: Option<i64>) -> Span {
-    let tone = match count {
-        Some(0) => Tone::Dim,
-        Some(_) => Tone::Heat(0),
-        None => Tone::Warn,
+/// The last minute with the name of the number.
+pub fn minute(subject: Subject, values: &[Option<i64>]) -> String {
+    let name = match subject {
+        Subject::Lag => "lag",
+        Subject::Pending => "PEL",
     };
-    span(count_words(count), tone)
+    format!("{name} {}", spark(values))
+}
+
+/// How many consumers were seen lately; `None` where they are not known.
+pub fn active(app: &App, group: &GroupState, now: Now) -> Option<i64> {
+    let limit = group.gone_after_ms(&app.watch.store.settings);
+    let passed = now.mono.since(group.consumers.at) as i64;
+    let consumers = group.consumers.value.as_ref()?;
+    let active = consumers.iter().filter(|consumer| consumer.idle_ms.saturating_add(passed) <= limit).count();
+    Some(active as i64)
 }
 
 fn active_cell(app: &App, group: &GroupState, now: Now) -> Span {
-    let total = count_words(group.facts.consumers.value());
-    let Some(consumers) = &group.consumers.value else { return span(format!("?/{total}"), Tone::Dim) };
-    let limit = group.gone_after_ms(&app.watch.store.settings);
-    let passed = now.mono.since(group.consumers.at) as i64;
-    let active = consumers.iter().filter(|consumer| consumer.idle_ms.saturating_add(passed) <= limit).count();
-    span(
-        format!("{active}/{total}"),
-        if active == 0 && group.facts.consumers.exceeds(0) { Tone::Plain } else { Tone::Dim },
-    )
+    let (active, total) = (active(app, group, now), count_words(group.facts.consumers.value()));
+    let tone = if active == Some(0) && group.facts.consumers.exceeds(0) { Tone::Plain } else { Tone::Dim };
+    span(format!("{}/{total}", count_words(active)), tone)
 }
 
-fn drain_cell(stream: &StreamState, group: &GroupState) -> Span {
-    let rates = group.rates(stream);
-    let lag = group.lag.exact();
-    match (lag, rates.drain_ms(lag), rates.added.zip(rates.delivered)) {
-        (Some(0), ..) => span("-", Tone::Dim),
-        (Some(_), Some(ms), _) => span(age(ms), Tone::Plain),
-        (Some(_), None, Some((added, delivered))) if delivered <= added && added > 0.0 => span("never", Tone::Warn),
-        _ => span("-", Tone::Dim),
+/// When the lag is gone at the present rates: of the group that takes longest.
+pub fn drain<'a>(groups: impl Iterator<Item = (&'a StreamState, &'a GroupState)>) -> Span {
+    let mut longest = None;
+    for (stream, group) in groups {
+        let rates = group.rates(stream);
+        let lag = group.lag.exact();
+        match (lag, rates.drain_ms(lag), rates.added.zip(rates.delivered)) {
+            (Some(0), ..) => {}
+            (Some(_), Some(ms), _) => longest = longest.max(Some(ms)),
+            (Some(_), None, Some((added, delivered))) if delivered <= added && added > 0.0 => {
+                return span("never", Tone::Warn);
+            }
+            _ => {}
+        }
     }
+    longest.map_or_else(|| span("-", Tone::Dim), |ms| span(age(ms), Tone::Plain))
 }
 
 /// The command that an administrator can type to allow reading everything and writing nothing.

@@ -2,7 +2,7 @@
 
 use super::{Span, Tone, bold, heat, span};
 use crate::core::{
-    lag::LagKind,
+    lag::{Lag, LagKind},
     sample::Fault,
     store::{Extreme, GroupState, RowState, StreamState},
     symptoms::Level,
@@ -56,12 +56,27 @@ pub fn lag_cell(group: &GroupState) -> Span {
         (Some(first), Some(last)) if lags.len() > 2 && last < first => " ↓",
         _ => "  ",
     };
-    let tone = match (group.lag.kind, group.lag.value) {
+    lag_words(&group.lag, arrow)
+}
+
+/// A lag with its kind, and what stands behind it.
+pub fn lag_words(lag: &Lag, behind: &str) -> Span {
+    let tone = match (lag.kind, lag.value) {
         (LagKind::Unknown, _) => Tone::Warn,
         (LagKind::Unsupported, _) | (_, Some(0)) => Tone::Dim,
         _ => Tone::New,
     };
-    span(format!("{}{arrow}", group.lag.text()), tone)
+    span(format!("{}{behind}", lag.text()), tone)
+}
+
+/// A count of entries; none at all is no matter.
+pub fn count_cell(count: Option<i64>) -> Span {
+    let tone = match count {
+        Some(0) => Tone::Dim,
+        Some(_) => Tone::Heat(0),
+        None => Tone::Warn,
+    };
+    span(count_words(count), tone)
 }
 
 /// A count of the server, or `?` if it is impossible.

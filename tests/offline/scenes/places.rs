@@ -263,3 +263,30 @@ pub fn cluster_without_a_node() -> Scene {
     });
     scene
 }
+
+/// Twelve streams of one pattern with two groups each, and one stream beside them. A worker of `shop:07:orders` is gone with five entries.
+pub fn fleet() -> Scene {
+    let mut world = World::new("redis", "8.2.3");
+    for number in 0..12 {
+        let ids = timed(40, 500, 200);
+        let last = ids[ids.len() - 1].to_string();
+        let held: Vec<String> = ids.iter().take(5).map(EntryId::to_string).collect();
+        let stream = world.stream(format!("shop:{number:02}:orders").as_str(), ids);
+        for name in ["billing", "mailer"] {
+            let group = stream.group(name, &last);
+            group.consumer("w1", 120, Some(400));
+            if (number, name) == (7, "billing") {
+                group.consumer("w2", 600_000, Some(600_000));
+                for entry in &held {
+                    group.holds("w2", entry, 600_000, 1);
+                }
+            }
+        }
+    }
+    let ids = timed(40, 500, 200);
+    let last = ids[ids.len() - 1].to_string();
+    world.stream("audit", ids).group("archive", &last).consumer("w1", 120, Some(400));
+    let mut scene = Scene::new(world);
+    scene.ticks(4);
+    scene
+}

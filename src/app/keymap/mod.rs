@@ -1,162 +1,15 @@
 //! The one table of actions: dispatch, footer, help and the README's table all come from it.
 
-use super::{App, Overlay, Pane, Place, dialog::Action as Prepared, key::Key};
+mod action;
+mod guards;
 
-/// What a key does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Action {
-    /// One row down, or right on the strip.
-    Down,
-    /// One row up.
-    Up,
-    /// To the right.
-    Right,
-    /// To the left.
-    Left,
-    /// To the first row.
-    First,
-    /// To the last row.
-    Last,
-    /// Half a screen down.
-    PageDown,
-    /// Half a screen up.
-    PageUp,
-    /// Open what is picked.
-    Open,
-    /// Close, clear, or go up.
-    Back,
-    /// To the next pane.
-    NextPane,
-    /// To the pane before.
-    PreviousPane,
-    /// To this pane.
-    Show(Pane),
-    /// The pane in focus alone, or all panes.
-    Alone,
-    /// To the entry that is pending longest.
-    Oldest,
-    /// The strip's next zoom.
-    Zoom,
-    /// Type a filter.
-    Filter,
-    /// The next order.
-    Sort,
-    /// Sort by the column to the left of the sorted one, or to the right.
-    SortLeft,
-    SortRight,
-    /// Turn the order round.
-    Reverse,
-    /// To the next group.
-    NextGroup,
-    /// To the group before.
-    PreviousGroup,
-    /// Prepare an action: its dialog shows the plan.
-    Prepare(Prepared),
-    /// Mark an entry, or take the mark away.
-    Mark,
-    /// Mark all pending entries of the consumer, or of the strip.
-    MarkAll,
-    /// Say that a finding is known, for a while.
-    MarkKnown,
-    /// Stand still, or go on.
-    Pause,
-    /// Poll now.
-    Poll,
-    /// Poll more often.
-    Faster,
-    /// Poll less often.
-    Slower,
-    /// Copy the name or id.
-    CopyName,
-    /// Copy the command that shows the same.
-    CopyCommand,
-    /// What happened so far.
-    Log,
-    /// The keys.
-    Help,
-    /// Everything that can be done here, found by typing.
-    Commands,
-    /// Redraw.
-    Redraw,
-    /// To the shell and back.
-    Suspend,
-    /// Quit and leave a text snapshot on the terminal.
-    QuitPrinting,
-    /// One step back, or quit where there is none.
-    Leave,
-    /// Quit.
-    Quit,
-}
+use super::{App, Pane, Place, dialog::Action as Prepared, key::Key};
+use guards::{
+    box_open, consumers_unknown, group_missing, no_consumer_picked, no_entries_here, no_events, no_finding_picked,
+    no_group_picked, nothing_marked, nothing_pending, nothing_rolled_up, nothing_to_mark,
+};
 
-impl Action {
-    /// By how many rows it walks, on a terminal of that size; `None` for what does not walk.
-    pub fn step(self, size: (u16, u16)) -> Option<isize> {
-        let half = isize::from(size.1 as i16 / 2).max(1);
-        Some(match self {
-            Self::Down => 1,
-            Self::Up => -1,
-            Self::PageDown => half,
-            Self::PageUp => -half,
-            Self::First => isize::MIN / 2,
-            Self::Last => isize::MAX / 2,
-            _ => return None,
-        })
-    }
-}
-
-/// What a key is for, as help groups them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Section {
-    Moving,
-    Looking,
-    Acting,
-    Program,
-}
-
-impl Section {
-    pub const ALL: [Self; 4] = [Self::Looking, Self::Acting, Self::Moving, Self::Program];
-
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Moving => "Moving about",
-            Self::Looking => "Looking closer",
-            Self::Acting => "Acting: each shows a plan first",
-            Self::Program => "The program",
-        }
-    }
-}
-
-impl Action {
-    pub fn section(self) -> Section {
-        match self {
-            Self::Prepare(_) | Self::Mark | Self::MarkAll | Self::MarkKnown => Section::Acting,
-            Self::Open
-            | Self::Oldest
-            | Self::Zoom
-            | Self::Alone
-            | Self::Filter
-            | Self::Sort
-            | Self::SortLeft
-            | Self::SortRight
-            | Self::Reverse
-            | Self::Log
-            | Self::CopyName
-            | Self::CopyCommand => Section::Looking,
-            Self::Pause
-            | Self::Poll
-            | Self::Faster
-            | Self::Slower
-            | Self::Help
-            | Self::Commands
-            | Self::Redraw
-            | Self::Suspend
-            | Self::QuitPrinting
-            | Self::Leave
-            | Self::Quit => Section::Program,
-            _ => Section::Moving,
-        }
-    }
-}
+pub use action::{Action, Section};
 
 /// Where a binding holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -270,6 +123,14 @@ pub const BINDINGS: &[Binding] = &[
     row(Action::SortLeft, &[Char('<')], Scope::Overview, "", "sort by the column to the left of the sorted one"),
     row(Action::SortRight, &[Char('>')], Scope::Overview, "", "sort by the column to the right of it"),
     row(Action::Reverse, &[Char('S')], Scope::Overview, "", "reverse the order"),
+    row(
+        Action::RollUp,
+        &[Char('u')],
+        Scope::Overview,
+        "",
+        "list every row by itself, or roll up streams of one pattern (orders:0 to orders:63) into one row that Enter opens",
+    )
+    .unless(&[nothing_rolled_up]),
     row(
         Action::Prepare(Prepared::Claim),
         &[Char('c')],
@@ -394,60 +255,6 @@ pub fn action(app: &App, key: Key) -> Option<Action> {
 pub fn disabled_reason(app: &App, action: Action) -> Option<&'static str> {
     let binding = BINDINGS.iter().find(|binding| binding.action == action)?;
     binding.guards.iter().find_map(|guard| guard(app))
-}
-
-fn box_open(app: &App) -> Option<&'static str> {
-    // the list of what can be done closes by itself
-    let open = app.overlay.as_ref().is_some_and(|overlay| !matches!(overlay, Overlay::Commands(_)));
-    open.then_some("close the box first")
-}
-
-fn no_group_picked(app: &App) -> Option<&'static str> {
-    app.subject().is_none().then_some("pick a group first")
-}
-
-fn group_missing(app: &App) -> Option<&'static str> {
-    app.group().is_none().then_some("the group is not there")
-}
-
-fn nothing_pending(app: &App) -> Option<&'static str> {
-    let known = app.group().is_some_and(|seen| seen.group.oldest_idle(seen.group.at).id().is_some());
-    (!known).then_some("no pending entry is known here")
-}
-
-fn consumers_unknown(app: &App) -> Option<&'static str> {
-    let group = app.subject().and_then(|(key, name)| Some(app.watch.store.group(&key, &name)?.1));
-    let known = group.is_some_and(|group| group.consumers.value.is_some());
-    (!known).then_some("the consumers of this group are not known yet")
-}
-
-fn no_entries_here(app: &App) -> Option<&'static str> {
-    let here = matches!(app.group_screen.pane, Pane::Strip | Pane::Consumers);
-    (!here).then_some("entries are marked on the strip or among the consumers")
-}
-
-fn nothing_to_mark(app: &App) -> Option<&'static str> {
-    let on_finding = app.group_screen.pane == Pane::Symptoms;
-    if on_finding { app.picked_finding().is_none().then_some("there is no finding here") } else { no_entries_here(app) }
-}
-
-fn nothing_marked(app: &App) -> Option<&'static str> {
-    app.group_screen.marks.is_empty().then_some("no entry is marked: v marks one")
-}
-
-fn no_consumer_picked(app: &App) -> Option<&'static str> {
-    let picked = app.group_screen.pane == Pane::Consumers && app.picked_consumer().is_some();
-    (!picked).then_some("pick a consumer first")
-}
-
-fn no_finding_picked(app: &App) -> Option<&'static str> {
-    let here = app.group_screen.pane == Pane::Symptoms || app.overlay == Some(Overlay::Finding);
-    (!here || app.picked_finding().is_none()).then_some("choose a finding first: Tab leads to the symptoms of a group")
-}
-
-fn no_events(app: &App) -> Option<&'static str> {
-    let none = app.watch.store.events.is_empty() && app.session.actions.is_empty() && app.session.journal.is_empty();
-    (none && !matches!(app.overlay, Some(Overlay::Log(_)))).then_some("nothing happened so far")
 }
 
 /// The table for the README, as Markdown.
