@@ -1,7 +1,17 @@
 //! The outcome of an executed plan.
 
-use super::{id::EntryId, lag::Count, model::PendingRow, name::Name, words::entries};
-use crate::core::command::Argv;
+use super::{
+    command::Argv,
+    id::EntryId,
+    lag::Count,
+    model::{PendingRow, PendingSummary},
+    name::Name,
+    words::entries,
+};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+};
 
 /// What an action of this program did to a group.
 #[derive(Clone, Debug, Default)]
@@ -61,6 +71,47 @@ pub enum Outcome {
     Unknown(String, Done),
 }
 
+/// Pending entries before and after an action, counted by the server. Other clients may have changed them, too.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Counted {
+    before: PendingSummary,
+    after: PendingSummary,
+}
+
+/// How many consumers are named with their numbers.
+const NAMED: usize = 3;
+
+impl Counted {
+    pub fn new(before: PendingSummary, after: PendingSummary) -> Self {
+        Self { before, after }
+    }
+
+    /// `pending 7 -> 5`, and of whom, the largest changes first; `None` where nothing changed.
+    fn text(&self) -> Option<String> {
+        let of = |summary: &PendingSummary| summary.holders.iter().cloned().collect::<BTreeMap<Name, i64>>();
+        let (before, after) = (of(&self.before), of(&self.after));
+        let names: BTreeSet<&Name> = before.keys().chain(after.keys()).collect();
+        let count = |held: &BTreeMap<Name, i64>, name: &Name| held.get(name).copied().unwrap_or(0);
+        let mut changed: Vec<(&Name, i64, i64)> = names
+            .into_iter()
+            .map(|name| (name, count(&before, name), count(&after, name)))
+            .filter(|(_, before, after)| before != after)
+            .collect();
+        changed.sort_by_key(|(_, before, after)| Reverse(before.abs_diff(*after)));
+        let mut parts: Vec<String> = Vec::new();
+        if self.before.total != self.after.total {
+            parts.push(format!("pending {} -> {}", self.before.total, self.after.total));
+        }
+        parts.extend(
+            changed.iter().take(NAMED).map(|(name, before, after)| format!("{name} holds {before} -> {after}")),
+        );
+        if changed.len() > NAMED {
+            parts.push(format!("{} more consumers changed", changed.len() - NAMED));
+        }
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+}
+
 /// What was done, according to the replies.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Done {
@@ -81,6 +132,8 @@ pub struct Done {
     pub lag: Option<Count>,
     /// And those past it before, by the entries that it was moved over.
     pub lag_before: Option<i64>,
+    /// What the pending list was before and after; `None` where it could not be counted.
+    pub counted: Option<Counted>,
     /// The user stopped the action between two batches.
     pub stopped: bool,
     /// The server refused a batch, which ended the action; `note` has its words.
@@ -148,7 +201,35 @@ impl Done {
             Some(cursor) if !self.scan_complete => parts.push(format!("the limit was reached at {cursor}")),
             _ => {}
         }
+        parts.extend(self.counted.as_ref().and_then(Counted::text));
         parts.extend(self.note.clone());
         if parts.is_empty() { "nothing".to_owned() } else { parts.join(", ") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn summary(total: i64, holders: &[(&str, i64)]) -> PendingSummary {
+        PendingSummary { total, holders: holders.iter().map(|(name, held)| (Name::from(*name), *held)).collect() }
+    }
+
+    #[test]
+    fn what_changed_is_counted_the_largest_change_first() {
+        let text = |before, after| Counted::new(before, after).text();
+        let before = summary(9, &[("dead", 5), ("w1", 1), ("w2", 3)]);
+        assert_eq!(text(before.clone(), before.clone()), None);
+        let claimed = summary(9, &[("w1", 6), ("w2", 3)]);
+        assert_eq!(text(before.clone(), claimed).as_deref(), Some("dead holds 5 -> 0, w1 holds 1 -> 6"));
+        let acknowledged = summary(7, &[("dead", 3), ("w1", 1), ("w2", 3)]);
+        assert_eq!(text(before.clone(), acknowledged).as_deref(), Some("pending 9 -> 7, dead holds 5 -> 3"));
+        let crowd = summary(5, &[("a", 1), ("b", 1), ("c", 1), ("d", 1), ("e", 1)]);
+        let one = text(crowd, summary(5, &[("z", 5)]));
+        let expected = "z holds 0 -> 5, a holds 1 -> 0, b holds 1 -> 0, 3 more consumers changed";
+        assert_eq!(one.as_deref(), Some(expected));
+        // an entry without an owner
+        let released = summary(9, &[("w1", 1), ("w2", 3)]);
+        assert_eq!(text(before, released).as_deref(), Some("dead holds 5 -> 0"));
     }
 }

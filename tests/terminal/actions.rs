@@ -181,6 +181,8 @@ fn only_the_right_name_claims_and_the_entries_can_be_given_back() {
     scene.wait_nothing_written(writes);
     terminal.send("\r");
     terminal.wait_text("done: 1 entry claimed", LIMIT);
+    // before and after, counted
+    terminal.wait_text("c1 holds 1 -> 0, c2 holds 1 -> 2", LIMIT);
     assert_eq!(scene.held("3-0"), Some(("c2".to_owned(), 7)));
     assert_eq!(scene.held("4-0").unwrap().0, "c2");
     let journal = scene.journal();

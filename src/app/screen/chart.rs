@@ -2,24 +2,17 @@
 
 use crate::core::{
     history::{COARSE_MS, FINE_MS, History, Point},
+    store::Oldest,
     symptoms::Finding,
     time::Mono,
 };
 
 /// Findings about what is pending; all others are about what waits, or about both.
-const OF_PENDING: &[&str] = &[
-    "claim-ping-pong",
-    "claimed",
-    "holder-gone",
-    "hot-consumer",
-    "leftovers",
-    "never-acked",
-    "payload-gone",
-    "poison",
-    "redelivered",
-    "stale-tail",
-    "unowned",
-];
+const OF_PENDING: &[&str] =
+    &["claim-ping-pong", "claimed", "hot-consumer", "never-acked", "payload-gone", "poison", "redelivered", "unowned"];
+
+/// Those about how long entries are pending.
+const OF_OLDEST: &[&str] = &["holder-gone", "leftovers", "stale-tail"];
 
 /// Which number a finding is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,17 +20,16 @@ pub enum Subject {
     #[default]
     Lag,
     Pending,
+    /// The age of the oldest pending entry.
+    Oldest,
 }
 
 impl Subject {
     pub fn of(finding: Option<&Finding>) -> Self {
-        if finding.is_some_and(|finding| OF_PENDING.contains(&finding.id)) { Self::Pending } else { Self::Lag }
-    }
-
-    pub fn value(self, point: &Point) -> Option<i64> {
-        match self {
-            Self::Lag => point.lag,
-            Self::Pending => point.pending,
+        match finding.map(|finding| finding.id) {
+            Some(id) if OF_OLDEST.contains(&id) => Self::Oldest,
+            Some(id) if OF_PENDING.contains(&id) => Self::Pending,
+            _ => Self::Lag,
         }
     }
 }
@@ -82,13 +74,24 @@ pub fn series(history: &History, now: Mono, usual_ms: u64, value: impl Fn(&Point
     series
 }
 
+/// The age of the oldest pending entry, in milliseconds.
+pub fn oldest(oldest: &Oldest, now: Mono) -> Series {
+    let seconds = |at: Mono| -(now.since(at) as f64) / 1000.0;
+    let runs: Vec<Vec<(f64, f64)>> =
+        oldest.lines().map(|line| line.map(|(at, age_ms)| (seconds(at), age_ms as f64)).into()).collect();
+    let last = oldest.lines().last().map(|[_, last]| last);
+    let latest = last.filter(|(at, _)| Some(*at) == oldest.newest()).map(|(_, age_ms)| age_ms);
+    let most = oldest.lines().flatten().map(|(_, age_ms)| age_ms).max().unwrap_or(0);
+    Series { runs, most, latest: latest.or(oldest.newest().map(|_| 0)) }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::OF_PENDING;
+    use super::{OF_OLDEST, OF_PENDING};
 
     #[test]
     fn every_symptom_named_here_exists() {
-        for id in OF_PENDING {
+        for id in OF_PENDING.iter().chain(OF_OLDEST) {
             assert!(crate::core::symptoms::ids().any(|known| known == *id), "{id}");
         }
     }

@@ -35,6 +35,7 @@ pub struct GroupView {
     pub symptoms: SymptomsView,
     pub lag: Series,
     pub pending: Series,
+    pub oldest: Series,
     pub span_s: f64,
     /// What the picked finding is about, and its id.
     pub subject: (Subject, Option<&'static str>),
@@ -85,6 +86,7 @@ pub fn view(app: &App, key: &Name, name: &Name, now: Now) -> GroupView {
         symptoms: symptoms::view(&seen, picked, !app.is_unanswered(now), real_now),
         lag: chart::series(history, now.mono, usual_ms, |point| point.lag),
         pending: chart::series(history, now.mono, usual_ms, |point| point.pending),
+        oldest: chart::oldest(&group.oldest, now.mono),
         span_s: (history.span_ms(chart::SPAN_MS) as f64 / 1000.0).max(60.0),
         subject: (Subject::of(finding), finding.map(|finding| finding.id)),
         pane: app.group_screen.pane,
@@ -121,6 +123,7 @@ fn absent(app: &App, key: &Name, name: &Name, title: Line) -> GroupView {
         symptoms: SymptomsView { number: Vec::new(), items: Vec::new(), note: String::new() },
         lag: Series::default(),
         pending: Series::default(),
+        oldest: Series::default(),
         span_s: 60.0,
         subject: (Subject::default(), None),
         pane: app.group_screen.pane,

@@ -12,12 +12,11 @@ use crate::{
         overview::{Listed, Row},
     },
     core::{
-        history::History,
         number::size,
         sample::Fault,
         store::{GroupState, RowState, StreamState},
         symptoms::{Finding, Level},
-        time::{Now, age},
+        time::{Mono, Now, age},
         words::no_match,
     },
 };
@@ -277,7 +276,7 @@ fn table_row(app: &App, row: &Row, now: Now) -> TableRow {
     cells.push(name(group.name().shown()));
     cells.push(lag_cell(group));
     let subject = Subject::of(finding);
-    let last_minute = values(&group.history, subject).map_or(String::new(), |values| minute(subject, &values));
+    let last_minute = values(group, subject).map_or(String::new(), |values| minute(subject, &values));
     cells.push(span(last_minute, Tone::Accent));
     cells.push(count_cell(group.facts.pending.value()));
     cells.push(oldest_cell(group, now));
@@ -308,14 +307,21 @@ fn table_row(app: &App, row: &Row, now: Now) -> TableRow {
 const CELLS: usize = 7;
 
 /// The number that a finding is about, over the last minute; `None` before there is any.
-pub fn values(history: &History, subject: Subject) -> Option<[Option<i64>; CELLS]> {
-    let points: Vec<_> = history.window(60_000).collect();
+pub fn values(group: &GroupState, subject: Subject) -> Option<[Option<i64>; CELLS]> {
+    const CELL_MS: u64 = 60_000 / CELLS as u64;
+    if subject == Subject::Oldest {
+        let newest = group.oldest.newest()?;
+        let from = |cell: usize| Mono(newest.0.saturating_sub((CELLS - cell) as u64 * CELL_MS));
+        return Some(std::array::from_fn(|cell| group.oldest.largest(from(cell), from(cell + 1))));
+    }
+    let points: Vec<_> = group.history.window(60_000).collect();
     let newest = points.last()?.at;
     let mut values = [None; CELLS];
     for point in points {
         let ago = size(newest.since(point.at)) * CELLS / 60_001;
         let cell = &mut values[CELLS - 1 - ago];
-        *cell = subject.value(&point).max(*cell);
+        let value = if subject == Subject::Lag { point.lag } else { point.pending };
+        *cell = value.max(*cell);
     }
     Some(values)
 }
@@ -325,6 +331,7 @@ pub fn minute(subject: Subject, values: &[Option<i64>]) -> String {
     let name = match subject {
         Subject::Lag => "lag",
         Subject::Pending => "PEL",
+        Subject::Oldest => "age",
     };
     format!("{name} {}", spark(values))
 }

@@ -81,10 +81,13 @@ fn total(counts: impl Iterator<Item = Option<i64>>) -> Option<i64> {
     counts.into_iter().try_fold(0_i64, |sum, count| Some(sum.saturating_add(count?)))
 }
 
-/// What the members' numbers of the last minute add up to.
+/// What the members' numbers of the last minute add up to; of ages the largest.
 fn last_minute(groups: &[(&Row, &GroupState)], subject: Subject) -> String {
-    let add = |sum: Option<i64>, value: Option<i64>| sum.map_or(value, |sum| Some(sum + value.unwrap_or(0)));
-    let all = groups.iter().filter_map(|(_, group)| values(&group.history, subject));
+    let add = |sum: Option<i64>, value: Option<i64>| match (subject, sum.zip(value)) {
+        (Subject::Oldest, _) | (_, None) => sum.max(value),
+        (_, Some((sum, value))) => Some(sum.saturating_add(value)),
+    };
+    let all = groups.iter().filter_map(|(_, group)| values(group, subject));
     let sum = all.reduce(|mut sum, values| {
         for (sum, value) in sum.iter_mut().zip(values) {
             *sum = add(*sum, value);

@@ -481,6 +481,8 @@ fn take_pages(
     }
     let before = group.pel.clone();
     group.pel.update(at, &pages, group.facts.pending.value(), reading);
+    let oldest = group.oldest_idle(at);
+    group.oldest.push(at, oldest);
     group.seen.follow(&before, &group.pel, at, &mut group.own);
     group.own.follow(&group.pel, at);
     group.pel_failure = None;

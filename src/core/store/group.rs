@@ -1,6 +1,6 @@
 //! One group over time.
 
-use super::{Census, Extreme, Headcount, OwnMoves, Pel, Settings, Sightings, StreamState};
+use super::{Census, Extreme, Headcount, Oldest, OwnMoves, Pel, Settings, Sightings, StreamState};
 use crate::core::{
     history::History,
     id::EntryId,
@@ -65,6 +65,8 @@ pub struct GroupState {
     pub pel_failure: Option<FailedReading>,
     /// How many consumers it has.
     pub headcount: Headcount,
+    /// How old its oldest pending entry was.
+    pub oldest: Oldest,
     /// What this program moved in it.
     pub own: OwnMoves,
     /// What was seen of its entries from tick to tick.
@@ -108,6 +110,7 @@ impl GroupState {
             gone: None,
             pel_failure: None,
             headcount: Headcount::default(),
+            oldest: Oldest::default(),
             own: OwnMoves::default(),
             seen: Sightings::default(),
             moved_on: None,
@@ -329,6 +332,7 @@ impl GroupState {
         if facts.pending == Known::Is(0) {
             let old = std::mem::take(&mut self.pel);
             self.pel.set_empty(at);
+            self.oldest.push(at, Extreme::Exact(None));
             self.seen.follow(&old, &self.pel, at, &mut self.own);
             self.own.follow(&self.pel, at);
         } else {

@@ -13,8 +13,9 @@ use crate::{
         },
         command::Argv,
         id::EntryId,
+        model::PendingSummary,
         name::{Name, visible},
-        outcome::{Done, Outcome, Refusal},
+        outcome::{Counted, Done, Outcome, Refusal},
     },
 };
 use redis::{Cmd, Value};
@@ -100,13 +101,34 @@ impl<'a> Executor<'a> {
         if let Some(scripted) = plan.detail().scripted() {
             return self.scripted(plan, scripted).await;
         }
-        match plan {
+        let moving = match plan {
+            Plan::Claim(plan) => Some((&plan.ask.key, &plan.ask.group)),
+            Plan::Marked(plan) => Some((&plan.ask.key, &plan.ask.group)),
+            Plan::GiveBack(plan) => Some((&plan.ask.key, &plan.ask.group)),
+            Plan::Seek(_) | Plan::DeleteConsumer(_) | Plan::DeleteGroup(_) => None,
+        };
+        let before = self.pending(moving).await;
+        let outcome = match plan {
             Plan::Claim(plan) => self.claim(plan, stop, progress).await,
             Plan::Seek(plan) => self.seek(plan).await,
             Plan::Marked(plan) => self.marked(plan).await,
             Plan::GiveBack(plan) => self.give_back(plan).await,
             Plan::DeleteConsumer(_) | Plan::DeleteGroup(_) => Outcome::refused("this action has no script"),
+        };
+        match (outcome, before) {
+            (Outcome::Done(done), Some(before)) => {
+                let after = self.pending(moving).await;
+                Outcome::Done(Done { counted: after.map(|after| Counted::new(before, after)), ..done })
+            }
+            (outcome, _) => outcome,
         }
+    }
+
+    /// The pending list, counted by the server. It only adds to what is said of an action, so no fault ends one.
+    async fn pending(&mut self, of: Option<(&Name, &Name)>) -> Option<PendingSummary> {
+        let (key, group) = of?;
+        let reply = self.one(commands::xpending_summary(key, group)).await.ok()?;
+        decode::summary(&reply).ok()
     }
 
     async fn one(&mut self, cmd: Cmd) -> Result<Value, LinkFault> {

@@ -3,7 +3,10 @@
 use super::framed;
 use crate::{
     app::screen::{GroupView, Series, Subject, Tone, bold, span},
-    core::{number::whole, time::age_words},
+    core::{
+        number::whole,
+        time::{age, age_words},
+    },
     tui::theme::Theme,
 };
 use ratatui::{
@@ -18,21 +21,32 @@ pub fn draw(frame: &mut Frame, area: Rect, view: &GroupView, theme: &Theme) {
     let latest = |series: &Series| series.latest.map_or("?".to_owned(), |n| n.to_string());
     let lag = [span("lag ", Tone::New), bold(latest(&view.lag), Tone::New)];
     let pending = [span("pending ", Tone::Heat(2)), bold(latest(&view.pending), Tone::Heat(2))];
-    // what the finding is about comes first
+    let oldest = view.oldest.latest.map_or("?".to_owned(), age);
+    let oldest = [span("oldest ", Tone::Heat(2)), bold(oldest, Tone::Heat(2))];
+    // what the finding is about comes first, and is drawn
     let (subject, id) = view.subject;
     let of = id.map_or(String::new(), |id| format!(" ({id})"));
-    let (first, second) = if subject == Subject::Pending { (pending, lag) } else { (lag, pending) };
+    let (first, second) = match subject {
+        Subject::Lag => (lag, pending),
+        Subject::Pending => (pending, lag),
+        Subject::Oldest => (oldest, pending),
+    };
     let mut title = Vec::from(first);
     title.push(span(format!("{of}  "), Tone::Dim));
     title.extend(second);
     let span_text = age_words(whole(view.span_s * 1000.0));
     let number = vec![span(format!("last {span_text}"), Tone::Dim)];
-    let most = view.lag.most.max(view.pending.most).max(1);
+    let ages = subject == Subject::Oldest;
+    let most = if ages { view.oldest.most } else { view.lag.most.max(view.pending.most) }.max(1);
     let runs = |series: &Series, tone| {
         let style = theme.style(tone);
         series.runs.iter().map(move |run| (run.clone(), style)).collect::<Vec<_>>()
     };
-    let all: Vec<_> = runs(&view.pending, Tone::Heat(2)).into_iter().chain(runs(&view.lag, Tone::New)).collect();
+    let all = if ages {
+        runs(&view.oldest, Tone::Heat(2))
+    } else {
+        runs(&view.pending, Tone::Heat(2)).into_iter().chain(runs(&view.lag, Tone::New)).collect()
+    };
     let sets = all
         .iter()
         .map(|(run, style)| {
@@ -40,7 +54,8 @@ pub fn draw(frame: &mut Frame, area: Rect, view: &GroupView, theme: &Theme) {
         })
         .collect();
     let dim = theme.style(Tone::Dim);
-    let labels = ["0".to_owned(), most.to_string()].map(|label| text::Span::styled(label, dim));
+    let top = if ages { age(most) } else { most.to_string() };
+    let labels = ["0".to_owned(), top].map(|label| text::Span::styled(label, dim));
     let chart = Chart::new(sets)
         .block(framed(&title, &number, area.width, theme, false))
         // the series set only a colour; the dimming of old data comes from this style
