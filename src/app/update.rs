@@ -49,6 +49,9 @@ pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
                 app.overview.filter.paste(&text);
             } else if app.group_screen.filter.typing {
                 app.group_screen.filter.paste(&text);
+            } else if app.group_screen.search.typing {
+                app.group_screen.search.paste(&text);
+                group_screen::find(app);
             }
         }
         Msg::Sampled { sample, interval_ms } => {
@@ -137,6 +140,10 @@ pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
 }
 
 fn press(app: &mut App, key: Key, now: Now, effects: &mut Vec<Effect>) {
+    if app.overlay.is_none() && app.group_screen.search.press(key) {
+        group_screen::find(app);
+        return;
+    }
     if app.overlay.is_none() && (app.overview.filter.press(key) || app.group_screen.filter.press(key)) {
         return;
     }

@@ -220,3 +220,21 @@ fn all_entries_that_a_finding_is_about_are_marked() {
     assert_eq!(scene.app.group_screen.marks.len(), 5, "{}", notice(&scene));
     assert!(notice(&scene).contains("5 entries of 5 pending marked"), "{}", notice(&scene));
 }
+
+#[test]
+fn a_search_among_the_symptoms_picks_one_and_hides_none() {
+    let mut scene = troubled();
+    scene.keys("/payments<Enter><Enter>3");
+    let all: Vec<&str> = scene.app.group().unwrap().findings().map(|finding| finding.id).collect();
+    assert!(all.len() > 1, "{all:?}");
+    let last = *all.last().unwrap();
+    scene.keys(&format!("/{last}"));
+    assert!(drawn(&mut scene).contains(&format!("/{last}▏")));
+    assert_eq!(scene.app.picked_finding().map(|finding| finding.id), Some(last));
+    scene.keys("<Enter>");
+    assert!(all.iter().all(|id| drawn(&mut scene).contains(id)), "none is hidden");
+    scene.keys("/zzz<Esc>");
+    assert_eq!(scene.app.picked_finding().map(|finding| finding.id), Some(last), "nothing found, nothing moved");
+    scene.keys("<Esc>");
+    assert_eq!(scene.app.place, Place::Overview);
+}

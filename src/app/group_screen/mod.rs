@@ -93,6 +93,8 @@ pub struct GroupScreen {
     pub finding: Option<FindingKey>,
     /// Only consumers whose names contain this.
     pub filter: Filter,
+    /// What is typed to find a finding. It picks one and hides none.
+    pub search: Filter,
     /// Entries marked.
     pub marks: BTreeSet<EntryId>,
 }
@@ -104,6 +106,9 @@ pub fn act(app: &mut App, action: Action, now: Now, effects: &mut Vec<Effect>) {
         Action::Open => open(app, effects),
         Action::Back if screen.pane == Pane::Strip && screen.entry.is_some() => screen.entry = None,
         Action::Back if !screen.filter.text.is_empty() => screen.filter.text.clear(),
+        Action::Filter if screen.pane == Pane::Symptoms => {
+            screen.search = Filter { typing: true, ..Filter::default() };
+        }
         Action::Filter => {
             screen.pane = Pane::Consumers;
             screen.filter.typing = true;
@@ -126,6 +131,20 @@ pub fn act(app: &mut App, action: Action, now: Now, effects: &mut Vec<Effect>) {
                 walk(app, step);
             }
         }
+    }
+}
+
+/// Picks the first finding that contains what is typed.
+pub fn find(app: &mut App) {
+    if app.group_screen.search.text.is_empty() {
+        return;
+    }
+    let found = |seen: &JudgedGroup| {
+        let passes = |finding: &&Finding| app.group_screen.search.passes(&[finding.id, &finding.sentence()]);
+        seen.findings().find(passes).map(Finding::key)
+    };
+    if let Some(key) = app.group().as_ref().and_then(found) {
+        app.group_screen.finding = Some(key);
     }
 }
 

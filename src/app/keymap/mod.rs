@@ -117,7 +117,7 @@ pub const BINDINGS: &[Binding] = &[
         &[Char('/')],
         Scope::Everywhere,
         "filter",
-        "show only rows whose names contain a text, in the overview, among the consumers, in the log; ! in front inverts it; in help: search",
+        "show only rows whose names contain a text, in the overview, among the consumers, in the log; ! in front inverts it; among the symptoms and in help: search",
     ),
     row(Action::Sort, &[Char('s')], Scope::Overview, "sort", "next order: level, name, lag, pending, oldest"),
     row(Action::SortLeft, &[Char('<')], Scope::Overview, "", "sort by the column to the left of the sorted one"),

@@ -15,7 +15,8 @@ pub fn view(app: &App) -> Bar {
             right: Vec::new(),
         };
     }
-    let typed = [&app.overview.filter, &app.group_screen.filter].into_iter().find(|filter| filter.typing);
+    let typed = [&app.overview.filter, &app.group_screen.filter, &app.group_screen.search];
+    let typed = typed.into_iter().find(|filter| filter.typing);
     if let Some(filter) = typed.filter(|_| app.overlay.is_none()) {
         let input = vec![
             bold("/", Tone::Accent),
