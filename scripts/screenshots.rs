@@ -4,7 +4,10 @@
 mod once;
 mod render;
 
-use pelwatch::testing::pty::{Terminal, keys, text_of};
+use pelwatch::testing::{
+    TestServer, newest_from,
+    pty::{Terminal, keys, text_of},
+};
 use render::{DARK, LIGHT, Paper, Renderer};
 use std::{error::Error, path::Path, process::ExitCode, time::Duration};
 
@@ -12,8 +15,8 @@ use std::{error::Error, path::Path, process::ExitCode, time::Duration};
 struct Shot {
     /// The files' name, without extension.
     name: &'static str,
-    /// Restarts the program with these arguments; `None` continues with the running one.
-    args: Option<&'static [&'static str]>,
+    /// What is watched from here on; `None` continues with the running program.
+    args: Option<Watched>,
     /// Columns and rows.
     size: (u16, u16),
     /// What to type, step by step. Each step waits until the screen is still.
@@ -22,10 +25,19 @@ struct Shot {
     wait_for: &'static [&'static str],
 }
 
-/// The program that each tour begins with.
-const DEMO: Option<&[&str]> = Some(&["demo"]);
+/// What the program watches.
+#[derive(Clone, Copy)]
+enum Watched {
+    /// Its own demo.
+    Demo,
+    /// Sixty streams of one pattern.
+    Fleet,
+}
 
-const SHOTS: [Shot; 13] = [
+/// What each tour begins with.
+const DEMO: Option<Watched> = Some(Watched::Demo);
+
+const SHOTS: [Shot; 14] = [
     // the faults of the demo take half a minute to show
     Shot { name: "overview", args: DEMO, size: (120, 32), keys: &[], wait_for: &["3 of 3 need a look"] },
     Shot {
@@ -76,6 +88,13 @@ const SHOTS: [Shot; 13] = [
         wait_for: &["why: "],
     },
     Shot { name: "small", args: None, size: (80, 24), keys: &[keys::ENTER, "2z"], wait_for: &["Consumers"] },
+    Shot {
+        name: "fleet",
+        args: Some(Watched::Fleet),
+        size: (120, 24),
+        keys: &[],
+        wait_for: &["shop:42:orders: worker holds 5 entries", "60 streams"],
+    },
 ];
 
 /// Clears a field.
@@ -111,14 +130,20 @@ fn tour(binary: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
     let renderer = Renderer::new()?;
     let binary = std::path::absolute(binary)?;
     std::fs::create_dir_all(out.join("light"))?;
+    let fleet = fleet()?;
+    let fleet_socket = fleet.socket();
+    let fleet_socket = fleet_socket.to_str().ok_or("the path of the socket is not text")?;
     for (theme, paper, folder) in [("dark", DARK, out.to_owned()), ("light", LIGHT, out.join("light"))] {
         let mut running: Option<Terminal> = None;
         for shot in &SHOTS {
-            if let Some(args) = shot.args {
+            if let Some(watched) = shot.args {
                 if let Some(previous) = running.take() {
                     quit(previous);
                 }
-                let args = [args, &["--theme", theme]].concat();
+                let args = match watched {
+                    Watched::Demo => vec!["demo", "--theme", theme],
+                    Watched::Fleet => vec!["-s", fleet_socket, "--gone-after", "10s", "--theme", theme],
+                };
                 running = Some(start(&binary, &args, shot.size));
             }
             let terminal = running.as_mut().ok_or("the first shot must say how to start the program")?;
@@ -131,6 +156,27 @@ fn tour(binary: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
     std::fs::write(&moving, film(&binary))?;
     println!("{}", moving.display());
     Ok(())
+}
+
+/// A server with sixty streams of one pattern, two groups each. A worker of one of them is gone.
+fn fleet() -> Result<TestServer, Box<dyn Error>> {
+    let server = TestServer::start(&newest_from((6, 0, 0)).ok_or("no server is installed")?);
+    let mut seed = redis::pipe();
+    for tenant in 0..60 {
+        let key = format!("shop:{tenant:02}:orders");
+        for entry in 1..=5 {
+            seed.cmd("XADD").arg(&key).arg(format!("{entry}-0")).arg("n").arg(entry);
+        }
+        for group in ["billing", "search"] {
+            seed.cmd("XGROUP").arg("CREATE").arg(&key).arg(group).arg("0");
+            seed.cmd("XREADGROUP").arg("GROUP").arg(group).arg("worker").arg("STREAMS").arg(&key).arg(">");
+            if (tenant, group) != (42, "billing") {
+                seed.cmd("XACK").arg(&key).arg(group).arg(&["1-0", "2-0", "3-0", "4-0", "5-0"]);
+            }
+        }
+    }
+    seed.exec(&mut server.connect()?)?;
+    Ok(server)
 }
 
 /// From the trouble to the act, as a moving picture: what one sees, what one types, and what comes of it.

@@ -87,6 +87,36 @@ pub struct ServerFlags {
     /// Watch all nodes of the cluster that this server belongs to
     #[arg(long, help_heading = "Server")]
     pub cluster: bool,
+    /// Connect with TLS, as rediss:// does; the system's certificates decide whom to trust
+    #[arg(long, help_heading = "Server")]
+    pub tls: bool,
+    /// Host name that the server's certificate must be for, where it is not the one connected to
+    #[arg(long, value_name = "HOST", help_heading = "Server")]
+    pub sni: Option<String>,
+    /// Trust this certificate only (PEM)
+    #[arg(long, value_name = "FILE", help_heading = "Server")]
+    pub cacert: Option<PathBuf>,
+    /// Trust the certificates in this folder only (PEM)
+    #[arg(long, value_name = "DIR", help_heading = "Server")]
+    pub cacertdir: Option<PathBuf>,
+    /// Client certificate (PEM)
+    #[arg(long, value_name = "FILE", help_heading = "Server")]
+    pub cert: Option<PathBuf>,
+    /// Private key of the client certificate (PEM)
+    #[arg(long, value_name = "FILE", help_heading = "Server")]
+    pub key: Option<PathBuf>,
+    /// Do not check the server's certificate; the header says so
+    #[arg(long, help_heading = "Server")]
+    pub insecure: bool,
+    /// Connect through this command, as ssh's `ProxyCommand`: 'ssh -W %h:%p bastion'; also for each node of a cluster
+    #[arg(long, value_name = "COMMAND", help_heading = "Server")]
+    pub via: Option<String>,
+    /// How long connecting may take [default: 3s]
+    #[arg(long, value_name = "DURATION", value_parser = limit, help_heading = "Server")]
+    pub connect_timeout: Option<Duration>,
+    /// How long an answer may take before the server counts as gone [default: 5s]
+    #[arg(long, value_name = "DURATION", value_parser = limit, help_heading = "Server")]
+    pub timeout: Option<Duration>,
 }
 
 /// What to watch.
@@ -284,6 +314,12 @@ fn interval(text: &str) -> Result<Duration, String> {
         return Err("polling faster than every 100ms would burden the server".to_owned());
     }
     Ok(interval)
+}
+
+fn limit(text: &str) -> Result<Duration, String> {
+    let limit = humantime::parse_duration(text).map_err(|error| format!("{error}; write it as 500ms or 2s"))?;
+    let fits = (Duration::from_millis(50)..=Duration::from_secs(600)).contains(&limit);
+    if fits { Ok(limit) } else { Err("from 50ms to 10min".to_owned()) }
 }
 
 /// A limit: watching must not take more than half of a server's time.

@@ -26,7 +26,9 @@ use crate::{
     demo::{self, PrivateServer},
     failure::Failure,
     report,
-    source::{Connection, Executor, Link, NoPlan, Planner, Stop, Target, TargetError, connect_owner, target::Parts},
+    source::{
+        Connection, Executor, Link, NoPlan, Planner, Stop, Target, TargetError, TlsFiles, connect_owner, target::Parts,
+    },
     tasks::{self, FullReading, carry_out},
     tui::Theme,
 };
@@ -63,8 +65,30 @@ fn reach(url: Option<String>, flags: &ServerFlags) -> Result<Target, Failure> {
         (None, true) => Some(crate::tui::askpass()?),
         (None, false) => std::env::var("REDISCLI_AUTH").ok().filter(|password| !password.is_empty()),
     };
-    let ServerFlags { host, port, socket, db, user, cluster, .. } = flags.clone();
-    Ok(Target::new(Parts { url, host, port, socket, db, user, password, cluster })?)
+    let flags = flags.clone();
+    let tls_files = TlsFiles {
+        sni: flags.sni,
+        ca_file: flags.cacert,
+        ca_folder: flags.cacertdir,
+        certificate: flags.cert,
+        key: flags.key,
+        insecure: flags.insecure,
+    };
+    Ok(Target::new(Parts {
+        url,
+        host: flags.host,
+        port: flags.port,
+        socket: flags.socket,
+        db: flags.db,
+        user: flags.user,
+        password,
+        cluster: flags.cluster,
+        tls: flags.tls,
+        tls_files,
+        via: flags.via,
+        connect_timeout: flags.connect_timeout,
+        reply_timeout: flags.timeout,
+    })?)
 }
 
 /// What to watch, from the flags. `hex:` gives the bytes of names that a command line cannot carry.

@@ -4,9 +4,6 @@ use crate::core::name::visible;
 use redis::{ErrorKind, RedisError};
 use std::time::Duration;
 
-/// A server that is busy for longer is shown as gone; it comes back by itself.
-pub(super) const REPLY_TIMEOUT: Duration = Duration::from_secs(5);
-
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LinkFault {
     /// No connection could be made.
@@ -31,11 +28,11 @@ pub enum LinkFault {
         why: String,
     },
     /// The server did not answer in time.
-    #[error("{endpoint} did not answer within {seconds} s")]
+    #[error("{endpoint} did not answer within {}", humantime::format_duration(*limit))]
     Silent {
         endpoint: String,
-        /// The timeout that passed.
-        seconds: u64,
+        /// The time that passed.
+        limit: Duration,
     },
     /// The connection broke.
     #[error("the connection to {endpoint} broke: {why}")]
@@ -43,13 +40,13 @@ pub enum LinkFault {
 }
 
 /// Turns an error of the connection into a fault.
-pub(super) fn classify(endpoint: &str, error: &RedisError) -> LinkFault {
+pub(super) fn classify(endpoint: &str, limit: Duration, error: &RedisError) -> LinkFault {
     let endpoint = endpoint.to_owned();
     let why = visible(error.detail().map_or_else(|| error.to_string(), str::to_owned).as_bytes());
     let refused = matches!(error.kind(), ErrorKind::AuthenticationFailed)
         || matches!(error.code(), Some("WRONGPASS" | "NOAUTH" | "NOPERM"));
     if error.is_timeout() {
-        LinkFault::Silent { endpoint, seconds: REPLY_TIMEOUT.as_secs() }
+        LinkFault::Silent { endpoint, limit }
     } else if matches!(error.kind(), ErrorKind::AuthenticationFailed) {
         // the library keeps none of the server's words here
         let why = "wrong user or password, or the user is switched off".to_owned();

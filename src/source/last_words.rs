@@ -2,13 +2,13 @@
 //! new connection and closes it; the client library meets a broken pipe while it writes, and the line is lost. So after such a failure one
 //! plain connection only listens.
 
-use super::{LinkFault, Target, target::Address};
+use super::{LinkFault, Target, dial::Reason, target::Address};
 use crate::core::name::visible;
 use std::time::Duration;
 use tokio::{
     io::{AsyncRead, AsyncReadExt},
     net::{TcpStream, UnixStream},
-    time::timeout,
+    time::{sleep, timeout},
 };
 
 /// The server speaks first, at once, or not at all.
@@ -16,11 +16,37 @@ const PATIENCE: Duration = Duration::from_millis(300);
 /// Longest line that is read, in bytes.
 const MOST: usize = 1024;
 
-/// Adds the server's last words to a fault of connecting, if it has any.
-pub(super) async fn explain(fault: LinkFault, target: &Target) -> LinkFault {
-    let (LinkFault::Broken { endpoint, .. } | LinkFault::NotReached { endpoint, .. }) = &fault else { return fault };
+/// Adds what is known of the cause to a fault of connecting: what a layer below the protocol says, or the server's last words.
+pub(super) async fn explain(fault: LinkFault, target: &Target, reason: &Reason) -> LinkFault {
+    let (endpoint, why) = match &fault {
+        LinkFault::Broken { endpoint, why } | LinkFault::NotReached { endpoint, why } => {
+            (endpoint.clone(), why.clone())
+        }
+        _ => return fault,
+    };
+    if target.via().is_some() {
+        // the command may end a moment after its output
+        for _ in 0..10 {
+            if reason.get().is_some() {
+                break;
+            }
+            sleep(PATIENCE / 10).await;
+        }
+        let silent = || format!("the command of --via ended, without a word ({why})");
+        return LinkFault::NotReached { endpoint, why: reason.get().unwrap_or_else(silent) };
+    }
+    if let Some(why) = reason.get() {
+        return LinkFault::NotReached { endpoint, why };
+    }
+    let hung_up = matches!(fault, LinkFault::Broken { .. });
+    if target.tls().is_some() {
+        return fault;
+    }
     match timeout(PATIENCE, hear(target.address())).await {
-        Ok(Some(why)) => LinkFault::Answered { endpoint: endpoint.clone(), why },
+        Ok(Some(why)) => LinkFault::Answered { endpoint, why },
+        _ if hung_up && matches!(target.address(), Address::Tcp { .. }) => {
+            LinkFault::Broken { endpoint, why: format!("{why}; if this port wants TLS, give --tls") }
+        }
         _ => fault,
     }
 }

@@ -5,8 +5,9 @@ use super::{
     block::{Block, Step, block, steps_in_order, unpack},
     caps::{self, Caps},
     census, commands, decode,
-    fault::{REPLY_TIMEOUT, classify},
-    info, last_words,
+    dial::Reason,
+    fault::classify,
+    info, last_words, reach,
 };
 use crate::{
     clock::Clock,
@@ -22,18 +23,19 @@ use crate::{
         },
     },
 };
-use redis::{AsyncConnectionConfig, Cmd, Pipeline, RedisError, Value, aio::MultiplexedConnection};
+use redis::{AsyncConnectionConfig, Cmd, Pipeline, Value, aio::MultiplexedConnection};
 use std::{
     borrow::Cow,
     time::{Duration, Instant},
 };
-
-/// Short, because a person may be waiting and the host may be dead.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
+use tokio::time::timeout;
 
 pub struct Link {
     connection: MultiplexedConnection,
     endpoint: String,
+    reply_timeout: Duration,
+    /// Why the connection ended, where a layer below the protocol knows it.
+    reason: Reason,
     caps: Caps,
     clock: Clock,
     greeted: Option<ServerFacts>,
@@ -51,28 +53,30 @@ impl std::fmt::Debug for Link {
 impl Link {
     /// Connects and greets the server.
     pub async fn connect(target: &Target, clock: Clock) -> Result<Self, LinkFault> {
-        match Self::greeted(target, clock).await {
-            Err(fault) => Err(last_words::explain(fault, target).await),
+        let reason = Reason::default();
+        match Self::greeted(target, clock, &reason).await {
+            Err(fault) => Err(last_words::explain(fault, target, &reason).await),
             link => link,
         }
     }
 
-    async fn greeted(target: &Target, clock: Clock) -> Result<Self, LinkFault> {
+    async fn greeted(target: &Target, clock: Clock, reason: &Reason) -> Result<Self, LinkFault> {
         let endpoint = target.endpoint().to_owned();
-        let fault = |error: &RedisError| match classify(&endpoint, error) {
-            // while connecting nothing can break yet: the library reports a missing socket as a dropped connection too
-            LinkFault::Broken { endpoint, why } => LinkFault::NotReached { endpoint, why },
-            fault => fault,
+        let wire = reach::reach(target, reason).await?;
+        let config = AsyncConnectionConfig::new().set_response_timeout(Some(target.reply_timeout()));
+        // a command may ask for a passphrase before its first byte
+        let limit = reach::patience(target);
+        let opening = MultiplexedConnection::new_with_config(target.settings(), wire, config);
+        let (connection, driver) = match timeout(limit, opening).await {
+            Ok(opened) => opened.map_err(|error| classify(&endpoint, limit, &error))?,
+            Err(_) => return Err(LinkFault::Silent { endpoint, limit }),
         };
-        let config = AsyncConnectionConfig::new()
-            .set_connection_timeout(Some(CONNECT_TIMEOUT))
-            .set_response_timeout(Some(REPLY_TIMEOUT));
-        let client = redis::Client::open(target.info().clone()).map_err(|error| fault(&error))?;
-        let connection =
-            client.get_multiplexed_async_connection_with_config(&config).await.map_err(|error| fault(&error))?;
+        tokio::spawn(driver);
         let mut link = Self {
             connection,
             endpoint: endpoint.clone(),
+            reply_timeout: target.reply_timeout(),
+            reason: reason.clone(),
             caps: Caps::default(),
             clock,
             greeted: None,
@@ -147,12 +151,18 @@ impl Link {
         }
         let start = Instant::now();
         let replies = self.connection.send_packed_commands(&pipe, 0, commands.len()).await;
-        let replies = replies.map_err(|error| match classify(&self.endpoint, &error) {
-            // the library does not say why it gave up: the connection ended, or the bytes were not a valid reply
-            LinkFault::Broken { endpoint, why } if error.is_io_error() => {
-                LinkFault::Broken { endpoint, why: format!("the server hung up, or its answer cannot be read ({why})") }
+        let replies = replies.map_err(|error| {
+            match (classify(&self.endpoint, self.reply_timeout, &error), self.reason.get()) {
+                (LinkFault::Broken { endpoint, .. } | LinkFault::NotReached { endpoint, .. }, Some(why)) => {
+                    LinkFault::Broken { endpoint, why }
+                }
+                // the library does not say why it gave up: the connection ended, or the bytes were not a valid reply
+                (LinkFault::Broken { endpoint, why }, None) if error.is_io_error() => LinkFault::Broken {
+                    endpoint,
+                    why: format!("the server hung up, or its answer cannot be read ({why})"),
+                },
+                (fault, _) => fault,
             }
-            fault => fault,
         })?;
         let weights: Vec<u64> = replies.iter().map(decode::weight).collect();
         let replies = replies.into_iter().map(decode::bare).collect();

@@ -1,23 +1,34 @@
 //! The server to connect to: URLs and redis-cli's flags, checked and merged into one target.
 
-use redis::{ConnectionAddr, ConnectionInfo, IntoConnectionInfo, RedisConnectionInfo};
+use super::dial::{Tls, TlsError, TlsFiles, Via};
+use redis::{ConnectionAddr, IntoConnectionInfo, RedisConnectionInfo};
 use std::{
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
+
+/// Connecting takes at most this long where nothing else is said: a person may be waiting, and the host may be dead.
+pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
+/// A server that is busy for longer is shown as gone; it comes back by itself.
+pub const REPLY_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TargetError {
     /// Not a URL that pelwatch understands.
     #[error(
-        "'{0}' is not a server address: give HOST:PORT, redis://HOST:PORT/DB, valkey://…, unix:///PATH, or -h, -p and -s as for redis-cli"
+        "'{0}' is not a server address: give HOST:PORT, redis://HOST:PORT/DB, rediss:// or valkeys:// for TLS, unix:///PATH, or -h, -p and -s as for redis-cli"
     )]
     NotAnAddress(String),
-    /// TLS is not supported.
-    #[error(
-        "TLS (rediss:// or valkeys://) is not supported in this version: use a tunnel to a plain port, for example with stunnel or ssh -L"
-    )]
-    Tls,
+    /// TLS cannot be used as it was asked for.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+    /// Something about TLS was given, and TLS was not.
+    #[error("{0} is about TLS: add --tls, or use rediss:// or valkeys://")]
+    NotTls(&'static str),
+    /// A command carries a connection to a host, not to a socket.
+    #[error("--via reaches a host and port: leave out the unix socket")]
+    ViaSocket,
     /// A URL and flags both name a server.
     #[error("give the server once: either a URL, or -s, or -h and -p")]
     Twice,
@@ -31,14 +42,6 @@ pub(super) enum Address {
 }
 
 impl Address {
-    /// The address as the client library takes it.
-    fn to_redis(&self) -> ConnectionAddr {
-        match self {
-            Self::Unix(path) => ConnectionAddr::Unix(path.clone()),
-            Self::Tcp { host, port } => ConnectionAddr::Tcp(host.clone(), *port),
-        }
-    }
-
     /// The address without secrets: `unix:/run/redis.sock` or `host:port`.
     fn endpoint(&self) -> String {
         match self {
@@ -61,8 +64,14 @@ impl Address {
 /// A server to connect to. Neither its `Debug` nor [`Target::endpoint`] shows the password.
 #[derive(Clone)]
 pub struct Target {
-    info: ConnectionInfo,
+    /// User, password, database.
+    settings: RedisConnectionInfo,
     address: Address,
+    tls: Option<Tls>,
+    tls_flags: String,
+    via: Option<Via>,
+    connect_timeout: Duration,
+    reply_timeout: Duration,
     endpoint: String,
     cluster: bool,
     /// Known nodes of the cluster, shared by all copies. When this server is gone, another node is tried.
@@ -93,6 +102,15 @@ pub struct Parts {
     pub password: Option<String>,
     /// --cluster
     pub cluster: bool,
+    /// --tls
+    pub tls: bool,
+    pub tls_files: TlsFiles,
+    /// --via
+    pub via: Option<String>,
+    /// --connect-timeout
+    pub connect_timeout: Option<Duration>,
+    /// --timeout
+    pub reply_timeout: Option<Duration>,
 }
 
 impl Target {
@@ -104,13 +122,13 @@ impl Target {
         if ways > 1 {
             return Err(TargetError::Twice);
         }
-        let (address, settings) = match (parts.url, parts.socket) {
+        let (address, settings, url_tls) = match (parts.url, parts.socket) {
             (Some(url), _) => from_url(&url)?,
-            (None, Some(path)) => (Address::Unix(path), RedisConnectionInfo::default()),
+            (None, Some(path)) => (Address::Unix(path), RedisConnectionInfo::default(), false),
             (None, None) => {
                 let host = parts.host.unwrap_or_else(|| "127.0.0.1".to_owned());
                 let host = without_brackets(&host).to_owned();
-                (Address::Tcp { host, port: parts.port.unwrap_or(6379) }, RedisConnectionInfo::default())
+                (Address::Tcp { host, port: parts.port.unwrap_or(6379) }, RedisConnectionInfo::default(), false)
             }
         };
         let mut settings = settings.set_skip_set_lib_name();
@@ -123,20 +141,33 @@ impl Target {
         if let Some(password) = parts.password {
             settings = settings.set_password(password);
         }
-        let endpoint = address.endpoint();
-        let info = "redis://127.0.0.1"
-            .into_connection_info()
-            .map_err(|_| TargetError::NotAnAddress(endpoint.clone()))?
-            .set_addr(address.to_redis())
-            .set_redis_settings(settings);
-        Ok(Self { info, address, endpoint, cluster: parts.cluster, peers: Arc::default() })
+        if parts.via.is_some() && matches!(address, Address::Unix(_)) {
+            return Err(TargetError::ViaSocket);
+        }
+        let files = parts.tls_files;
+        let tls = match (parts.tls || url_tls, files.first_flag()) {
+            (true, _) => Some(Tls::new(&files)?),
+            (false, Some(flag)) => return Err(TargetError::NotTls(flag)),
+            (false, None) => None,
+        };
+        Ok(Self {
+            settings,
+            endpoint: address.endpoint(),
+            address,
+            tls_flags: if tls.is_some() { files.words() } else { String::new() },
+            tls,
+            via: parts.via.map(Via::new),
+            connect_timeout: parts.connect_timeout.unwrap_or(CONNECT_TIMEOUT),
+            reply_timeout: parts.reply_timeout.unwrap_or(REPLY_TIMEOUT),
+            cluster: parts.cluster,
+            peers: Arc::default(),
+        })
     }
 
     /// Another node of the same cluster: a different address, everything else the same.
     pub(super) fn at(&self, host: &str, port: u16) -> Self {
         let address = self.address.at(host, port);
-        let info = self.info.clone().set_addr(address.to_redis());
-        Self { info, endpoint: address.endpoint(), address, ..self.clone() }
+        Self { endpoint: address.endpoint(), address, ..self.clone() }
     }
 
     /// Whether to watch all nodes of a cluster.
@@ -184,7 +215,7 @@ impl Target {
     }
 
     pub fn db(&self) -> i64 {
-        self.info.redis_settings().db()
+        self.settings.db()
     }
 
     /// The redis-cli arguments for the same server, for commands to copy. The password is left out.
@@ -194,6 +225,7 @@ impl Target {
             Address::Tcp { host, port } => format!("-h {host} -p {port}"),
         };
         let place = if self.cluster { format!("-c {place}") } else { place };
+        let place = if self.tls.is_some() { format!("{place} --tls{}", self.tls_flags) } else { place };
         if self.db() == 0 { place } else { format!("{place} -n {}", self.db()) }
     }
 
@@ -201,8 +233,35 @@ impl Target {
         &self.address
     }
 
-    pub(super) fn info(&self) -> &ConnectionInfo {
-        &self.info
+    /// User, password, database.
+    pub(super) fn settings(&self) -> &RedisConnectionInfo {
+        &self.settings
+    }
+
+    pub(super) fn tls(&self) -> Option<&Tls> {
+        self.tls.as_ref()
+    }
+
+    /// What must be said of the way to the server: that nobody checks who answers.
+    pub fn caution(&self) -> Option<&'static str> {
+        self.tls.as_ref().is_some_and(|tls| tls.insecure).then_some("INSECURE TLS")
+    }
+
+    pub(super) fn via(&self) -> Option<&Via> {
+        self.via.as_ref()
+    }
+
+    /// The screen is taken: what carries connections may not write there, nor ask anything.
+    pub fn ask_no_more(&self) {
+        self.via.iter().for_each(Via::ask_no_more);
+    }
+
+    pub(super) fn connect_timeout(&self) -> Duration {
+        self.connect_timeout
+    }
+
+    pub(super) fn reply_timeout(&self) -> Duration {
+        self.reply_timeout
     }
 }
 
@@ -243,13 +302,13 @@ fn bare(text: &str) -> Option<String> {
     fits.then(|| format!("redis://{host}:{port}/{db}"))
 }
 
-fn from_url(url: &str) -> Result<(Address, RedisConnectionInfo), TargetError> {
+/// The address, who asks, and whether TLS is wanted.
+fn from_url(url: &str) -> Result<(Address, RedisConnectionInfo, bool), TargetError> {
     let complete = if url.contains("://") { None } else { bare(url) };
     let url = complete.as_deref().unwrap_or(url);
     let scheme = url.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
     match scheme.as_deref() {
-        Some("rediss" | "valkeys") => return Err(TargetError::Tls),
-        Some("redis" | "valkey" | "unix" | "redis+unix" | "valkey+unix") => {}
+        Some("rediss" | "valkeys" | "redis" | "valkey" | "unix" | "redis+unix" | "valkey+unix") => {}
         // the input may contain a password, so repeat at most its scheme
         Some(other) => {
             return Err(TargetError::NotAnAddress(format!("{}://…", crate::core::name::visible(other.as_bytes()))));
@@ -260,16 +319,21 @@ fn from_url(url: &str) -> Result<(Address, RedisConnectionInfo), TargetError> {
             )));
         }
     }
-    let info = url
+    // the layers below the protocol are ours: to the library it is a plain address
+    let with_tls = matches!(scheme.as_deref(), Some("rediss" | "valkeys"));
+    let plain = url.split_once("://").filter(|_| with_tls).map(|(_, rest)| format!("redis://{rest}"));
+    let info = plain
+        .as_deref()
+        .unwrap_or(url)
         .into_connection_info()
-        .map_err(|_| TargetError::NotAnAddress(format!("{}://…", scheme.unwrap_or_default())))?;
+        .map_err(|_| TargetError::NotAnAddress(format!("{}://…", scheme.as_deref().unwrap_or_default())))?;
     let address = match info.addr() {
         ConnectionAddr::Unix(path) => Address::Unix(path.clone()),
         ConnectionAddr::Tcp(host, port) => Address::Tcp { host: without_brackets(host).to_owned(), port: *port },
-        // the library knows kinds that are not supported here, such as TLS
-        _ => return Err(TargetError::Tls),
+        // the library knows kinds that no scheme above leads to
+        _ => return Err(TargetError::NotAnAddress(format!("{}://…", scheme.unwrap_or_default()))),
     };
-    Ok((address, info.redis_settings().clone()))
+    Ok((address, info.redis_settings().clone(), with_tls))
 }
 
 #[cfg(test)]
@@ -293,16 +357,26 @@ mod tests {
             ("[::1]:7000", "[::1]:7000", 0),
             ("redis://[::1]:7000", "[::1]:7000", 0),
             ("/run/redis.sock", "unix:/run/redis.sock", 0),
+            ("rediss://user:secret@h:6380/2", "h:6380", 2),
+            ("VALKEYS://h", "h:6379", 0),
         ] {
             let target = url(text).unwrap_or_else(|e| panic!("{text}: {e}"));
             assert_eq!((target.endpoint(), target.db()), (endpoint, db), "{text}");
             assert!(!format!("{target:?}").contains("secret"));
+            assert_eq!(
+                target.tls().is_some(),
+                text.to_lowercase().starts_with("rediss") || text.starts_with("VALKEYS")
+            );
         }
     }
 
     #[test]
     fn refuses_the_rest_in_a_sentence_without_secrets() {
-        assert_eq!(url("rediss://h").err(), Some(TargetError::Tls));
+        let insecure = TlsFiles { insecure: true, ..TlsFiles::default() };
+        let plain = Parts { host: Some("h".into()), tls_files: insecure, ..Parts::default() };
+        assert_eq!(Target::new(plain).err(), Some(TargetError::NotTls("--insecure")));
+        let socket = Parts { socket: Some("/s".into()), via: Some("nc %h %p".into()), ..Parts::default() };
+        assert_eq!(Target::new(socket).err(), Some(TargetError::ViaSocket));
         for bad in [
             "http://u:secret@h",
             "redis://u:secret@h:port",

@@ -24,7 +24,10 @@ pub fn target(screen: &Screen, size: (u16, u16), column: u16, row: u16) -> Optio
         room.contains(at).then(|| row_at(table, room.height, row - room.y)).flatten()
     };
     match &screen.body {
-        Body::Overview(view) => row_of(&view.table, panes::overview::places(area).0).map(Target::Row),
+        Body::Overview(view) => {
+            row_of(&view.table, panes::overview::places(area, view.table.rows.len().max(view.empty.len())).0)
+                .map(Target::Row)
+        }
         Body::Group(view) => {
             let places = panes::group::places(area, view);
             let (pane, place) =

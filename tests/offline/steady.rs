@@ -207,12 +207,15 @@ fn o_goes_to_the_entry_that_is_pending_longest() {
 }
 
 #[test]
-fn two_hundred_columns_show_why_and_what_to_do_beside_the_list() {
+fn why_and_what_to_do_stand_wherever_there_is_room() {
     let mut scene = troubled();
-    let wide = text(&scene.draw((200, 50), Theme::full()));
-    assert!(wide.contains("why: ") && wide.contains("do:  "), "{wide}");
-    let narrow = drawn(&mut scene);
-    assert!(!narrow.contains("why: "), "{narrow}");
+    // beside the list, or below a short one
+    for size in [(200, 50), (120, 40)] {
+        let roomy = text(&scene.draw(size, Theme::full()));
+        assert!(roomy.contains("why: ") && roomy.contains("do:  "), "{roomy}");
+    }
+    let small = text(&scene.draw((80, 20), Theme::full()));
+    assert!(!small.contains("why: "), "{small}");
     scene.keys("<Enter>");
     assert!(drawn(&mut scene).contains("why: "), "on the group screen the picked one says it at every width");
 }

@@ -133,12 +133,6 @@ pub fn view(app: &App, now: Now) -> OverviewView {
     let mut items: Vec<SymptomItem> = told(true).map(|finding| symptoms::item(finding, false, now)).collect();
     items.extend(of_row);
     items.extend(told(false).map(|finding| symptoms::item(finding, false, now)));
-    // where they stand beside the list there is room for all of it
-    if app.size.0 >= WIDE {
-        for item in &mut items {
-            item.in_full = true;
-        }
-    }
     OverviewView { title, number, table, empty, picked: picked_title, items, note }
 }
 

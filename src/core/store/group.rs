@@ -1,6 +1,6 @@
 //! One group over time.
 
-use super::{Census, Extreme, Headcount, Oldest, OwnMoves, Pel, Settings, Sightings, StreamState};
+use super::{Census, Extreme, Headcount, MOST_CONSUMERS, Oldest, OwnMoves, Pel, Settings, Sightings, StreamState};
 use crate::core::{
     history::History,
     id::EntryId,
@@ -20,6 +20,8 @@ use std::collections::{BTreeSet, VecDeque};
 pub const RATE_WINDOW_MS: u64 = 10_000;
 /// Entries are being lost when a loss was seen this often within the window.
 const LOSING: usize = 3;
+/// What was found stands until the next look, but not longer than this after the last, in milliseconds.
+const LONGEST_WAIT_MS: u64 = 180_000;
 /// No holder is called gone before this, in milliseconds.
 pub const LEAST_GONE_MS: i64 = 10_000;
 /// A holder is called gone after this many times the slowest usual handling.
@@ -189,7 +191,23 @@ impl GroupState {
     /// found means nothing. Where nothing is pending and nobody can read, or nothing waits, no list of consumers can show trouble.
     pub fn has_been_read(&self) -> bool {
         let nothing_to_ask = self.facts.consumers == Known::Is(0) || self.lag.exact() == Some(0);
-        self.looked.is_some() || self.facts.pending == Known::Is(0) && nothing_to_ask
+        // a long list of consumers waits its turn
+        let listed = self.consumers.value.is_some()
+            || self.consumers.failure.is_some()
+            || self.facts.consumers.value().is_none_or(|count| count > MOST_CONSUMERS);
+        self.was_asked() && listed || self.facts.pending == Known::Is(0) && nothing_to_ask
+    }
+
+    /// Whether it was looked into once in this run.
+    pub(super) fn was_asked(&self) -> bool {
+        self.looked.is_some()
+    }
+
+    /// Whether what was said of it at that moment still waits for a look: its consumers or its pending entries were not read since, and
+    /// what was read then is not too old.
+    pub fn waits_for_a_look_since(&self, then: Mono, now: Mono) -> bool {
+        let read = self.consumers.at.min(self.pel.at);
+        read <= then && now.since(read) <= LONGEST_WAIT_MS
     }
 
     pub fn name(&self) -> &Name {
@@ -308,6 +326,12 @@ impl GroupState {
         };
         // the set threshold first, because the other one needs the observed handlings sorted
         unseen(settings.gone_after_ms) && unseen(self.gone_after_ms(settings))
+    }
+
+    /// Whether a holder that was not seen has to be looked at before its list is too old to prove anything.
+    pub fn is_due_for_a_look(&self, settings: &Settings, now: Mono) -> bool {
+        let half_ms = self.gone_after_ms(settings).max(LEAST_GONE_MS).unsigned_abs() / 2;
+        self.consumers.age_ms(now) > half_ms && self.has_unseen_holder(settings, now)
     }
 
     /// Forgets what this session saw of the group: its stream was created again.

@@ -30,22 +30,42 @@ fn a_healthy_group_among_many_is_not_said_to_have_lost_its_holders() {
 }
 
 #[test]
-fn a_holder_that_is_gone_is_said_between_the_glances_until_they_are_too_old() {
+fn a_holder_that_is_gone_is_said_between_the_glances_however_long_the_list_of_consumers() {
+    for others in [0, 300, 3000] {
+        let mut fake = Fake::with(40, 0);
+        fake.read("g", "c", 3);
+        fake.idle.insert(Name::from("c"), 90_000);
+        fake.group("g").consumers.extend((0..others).map(|n| Name::from(format!("idle{n}").as_str())));
+        fake.now = Mono(100_000);
+        let mut store = store();
+        (0..4).for_each(|_| fake.tick(&mut store, &Focus::None));
+        for _ in 0..200 {
+            fake.tick(&mut store, &Focus::None);
+            assert_eq!(fired(&fake, &store, "holder-gone"), 1, "{others} others, at {:?}", fake.now);
+        }
+        // it is back
+        fake.idle.insert(Name::from("c"), 0);
+        (0..100).for_each(|_| fake.tick(&mut store, &Focus::None));
+        assert_eq!(fired(&fake, &store, "holder-gone"), 0, "{others} others");
+        assert_eq!(fake.group("g").cursor, id(3));
+    }
+}
+
+#[test]
+fn dead_holders_in_many_groups_are_all_said_all_the_time() {
     let mut fake = Fake::with(40, 0);
-    fake.read("g", "c", 3);
+    for group in 0..120 {
+        fake.read(&format!("g{group:03}"), "c", 3);
+    }
     fake.idle.insert(Name::from("c"), 90_000);
     fake.now = Mono(100_000);
     let mut store = store();
-    (0..4).for_each(|_| fake.tick(&mut store, &on_screen("g")));
-    assert_eq!(fired(&fake, &store, "holder-gone"), 1);
-    // a glance does not fetch a list that is too long
-    fake.group("g").consumers.extend((0..300).map(|n| Name::from(format!("idle{n}").as_str())));
-    (0..30).for_each(|_| fake.tick(&mut store, &Focus::None));
-    assert_eq!(fired(&fake, &store, "holder-gone"), 1);
-    (0..60).for_each(|_| fake.tick(&mut store, &Focus::None));
-    assert_eq!(fired(&fake, &store, "holder-gone"), 0);
-    assert!(fake.verdicts.group(&key(), &Name::from("g")).waiting.contains("holder-gone"));
-    assert_eq!(fake.group("g").cursor, id(3));
+    store.settings.gone_after_ms = 10_000;
+    (0..10).for_each(|_| fake.tick(&mut store, &Focus::None));
+    for _ in 0..60 {
+        fake.tick(&mut store, &Focus::None);
+        assert_eq!(fired(&fake, &store, "holder-gone"), 120, "at {:?}", fake.now);
+    }
 }
 
 /// A group with the holders `a` and `b`. Both are gone, with 30 entries each; in the next tick somebody deals with `a`.

@@ -305,7 +305,7 @@ impl Store {
                     && group.fault.is_none()
                     && self.wants_group(group.name())
                     && group.facts.pending.exceeds(0)
-                    && !group.has_been_read()
+                    && !group.was_asked()
             })
     }
 

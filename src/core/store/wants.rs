@@ -91,6 +91,9 @@ const CLIENTS_MS: u64 = 10_000;
 /// A key of the wrong type, or one that may not be read, is asked about once in this many ticks.
 const WRONG_TYPE_TICKS: u64 = 10;
 
+/// The groups of each stream to look into, and whether their consumers are listed.
+type Glances = BTreeMap<Name, Vec<(Name, bool)>>;
+
 impl Store {
     /// What the next tick should ask for.
     pub fn next_request(&self, focus: &Focus, now: Mono) -> Request {
@@ -103,7 +106,7 @@ impl Store {
         let asked = |stream: &&StreamState| {
             slice.as_ref().map_or_else(|| self.is_due(stream, focus), |slice| slice.contains(&stream.key))
         };
-        let mut glances = self.glances(focus, asked);
+        let mut glances = self.glances(focus, asked, now);
         let streams = self
             .streams
             .values()
@@ -195,13 +198,7 @@ impl Store {
         }
     }
 
-    fn stream_request(
-        &self,
-        stream: &StreamState,
-        focus: &Focus,
-        glances: &mut BTreeMap<Name, Vec<Name>>,
-        now: Mono,
-    ) -> StreamRequest {
+    fn stream_request(&self, stream: &StreamState, focus: &Focus, glances: &mut Glances, now: Mono) -> StreamRequest {
         let mut groups = Vec::new();
         let mut ranges = Vec::new();
         match focus {
@@ -224,8 +221,8 @@ impl Store {
             Focus::Group { .. } | Focus::None => {}
         }
         let names = glances.remove(&stream.key).unwrap_or_default();
-        let glanced = names.iter().filter_map(|name| stream.groups.get(name));
-        groups.extend(glanced.map(|group| Self::without_refused(group, glance(group, now), now)));
+        let glanced = names.iter().filter_map(|(name, lists)| Some((stream.groups.get(name)?, *lists)));
+        groups.extend(glanced.map(|(group, lists)| Self::without_refused(group, glance(group, lists, now), now)));
         StreamRequest {
             key: stream.key.clone(),
             facts: Self::facts_due(stream, now),
@@ -237,16 +234,18 @@ impl Store {
 
     /// The groups in the background to look into in this tick, those first that were looked into longest ago. Groups with nothing pending
     /// are included: by the time of the reply they may have something.
-    fn glances(&self, focus: &Focus, asked: impl Fn(&&StreamState) -> bool) -> BTreeMap<Name, Vec<Name>> {
+    fn glances(&self, focus: &Focus, asked: impl Fn(&&StreamState) -> bool, now: Mono) -> Glances {
         let focused = |key: &Name, name: &Name| match focus {
             Focus::Group { key: k, group, .. } => k == key && group == name,
             Focus::All => true,
             Focus::None => false,
         };
-        // groups that were not read so far come first, among them those with pending entries, then those that lag
+        // groups that were not read so far come first, among them those with pending entries, then those that lag; then those of which
+        // something was found that only a new look can confirm
         let urgency = |group: &GroupState| {
             let unread = !group.has_been_read();
-            Reverse((unread, unread && group.facts.pending.exceeds(0), unread && group.lag.exact() != Some(0)))
+            let due = group.is_due_for_a_look(&self.settings, now);
+            Reverse((unread, unread && group.facts.pending.exceeds(0), unread && group.lag.exact() != Some(0), due))
         };
         let mut all: Vec<(_, Option<Mono>, &Name, &Name)> = self
             .streams
@@ -257,15 +256,23 @@ impl Store {
             .filter(|(stream, group)| group.fault.is_none() && !focused(&stream.key, group.name()))
             .map(|(stream, group)| (urgency(group), group.looked, &stream.key, group.name()))
             .collect();
-        let unread = all.iter().filter(|(Reverse((unread, ..)), ..)| *unread).count();
-        let most = (self.groups().count() / GLANCE_TICKS).max(unread).clamp(GLANCES.0, GLANCES.1);
+        let urgent = all.iter().filter(|(Reverse((unread, .., due)), ..)| *unread || *due).count();
+        let most = (self.groups().count() / GLANCE_TICKS).max(urgent).clamp(GLANCES.0, GLANCES.1);
         if all.len() > most {
             all.select_nth_unstable(most);
             all.truncate(most);
         }
-        let mut glances: BTreeMap<Name, Vec<Name>> = BTreeMap::new();
+        let group = |key: &Name, name: &Name| self.streams.get(key).and_then(|stream| stream.groups.get(name));
+        // of the long lists that are due, the one that was read longest ago
+        let long = all.iter().filter(|(_, _, key, name)| {
+            group(key, name).is_some_and(|group| consumers_of(group) > MANY_CONSUMERS && consumers_due(group, now))
+        });
+        let list = long.min_by_key(|(_, _, key, name)| group(key, name).map(|group| group.consumers.at));
+        let list = list.map(|(_, _, key, name)| (*key, *name));
+        let mut glances = Glances::new();
         for (_, _, key, name) in all {
-            glances.entry(key.clone()).or_default().push(name.clone());
+            let short = group(key, name).is_some_and(|group| consumers_of(group) <= MANY_CONSUMERS);
+            glances.entry(key.clone()).or_default().push((name.clone(), short || list == Some((key, name))));
         }
         glances
     }
@@ -461,11 +468,11 @@ fn summary_due(group: &GroupState, now: Mono) -> bool {
     }
 }
 
-fn glance(group: &GroupState, now: Mono) -> GroupRequest {
+fn glance(group: &GroupState, consumers: bool, now: Mono) -> GroupRequest {
     let summed = consumers_of(group) > MANY_CONSUMERS || group.facts.pending.exceeds(SWEPT_FROM - 1);
     GroupRequest {
         name: group.name().clone(),
-        consumers: consumers_of(group) <= MANY_CONSUMERS,
+        consumers,
         summary: summed && summary_due(group, now),
         pages: std::iter::once(page(EntryId::MIN, EntryId::MAX, GLANCE_ROWS, None))
             .chain(still_oldest(group))

@@ -2,7 +2,7 @@
 //! they last. What a single fact refutes is not held: the entries are gone, the consumer is back, the lag is counted and is 0.
 
 use super::{Case, Finding, Judgement, Level, claim_ping_pong, falling_behind, redelivered, retention_race};
-use crate::core::known::Known;
+use crate::core::{known::Known, time::Mono};
 
 /// Findings over a trend. Nothing that one sample says can refute them but what [`is_refuted`] knows.
 const HELD: &[&str] = &[
@@ -33,14 +33,22 @@ pub(super) enum After {
     Ended,
     /// Its check cannot tell now.
     Unknown,
+    /// Its group, in the background, was not looked into since: it stands until the next look.
+    NotLooked,
     /// A single fact shows that it is over, so it is not shown any more.
     Refuted,
 }
 
 impl After {
-    /// Of a finding of a group.
-    pub(super) fn of_group(case: &Case, judgement: &Judgement, finding: &Finding) -> Self {
+    /// Of a finding of a group that last fired at that time.
+    pub(super) fn of_group(case: &Case, judgement: &Judgement, finding: &Finding, fired: Mono) -> Self {
         match finding.id {
+            id if !is_held(id)
+                && judgement.waiting.contains(id)
+                && case.group.waits_for_a_look_since(fired, case.now.mono) =>
+            {
+                Self::NotLooked
+            }
             id if !is_held(id) || is_refuted(case, finding) => Self::Refuted,
             id if judgement.quiet.contains(id) => Self::Ended,
             _ => Self::Unknown,

@@ -63,7 +63,7 @@ impl Standings {
         &mut self,
         findings: &mut Vec<Finding>,
         now: Now,
-        after: impl Fn(&Finding) -> After,
+        after: impl Fn(&Finding, Mono) -> After,
     ) -> Vec<Change> {
         let mut changes = self.end(now);
         for finding in findings.iter_mut() {
@@ -78,7 +78,13 @@ impl Standings {
                 standing.grows_since = None;
                 continue;
             };
-            let after = after(&last);
+            let after = after(&last, standing.fired.mono);
+            if after == After::NotLooked {
+                standing.fired = now;
+                findings.push((*last).clone());
+                standing.last = Some(last);
+                continue;
+            }
             standing.unknown = after == After::Unknown;
             if !standing.unknown {
                 standing.grows_since = None;
@@ -199,7 +205,7 @@ mod tests {
     fn seen(standings: &mut Standings, level: Level, now: Now) -> (Level, Option<i64>) {
         let about = About { id: "loss", levels: &[], says: "", cause: "", remedy: "" };
         let mut findings = vec![about.finding(level, "", Argv::of(&[b"PING"]))];
-        standings.follow(&mut findings, now, |_| After::Refuted);
+        standings.follow(&mut findings, now, |_, _| After::Refuted);
         (findings[0].level, findings[0].since_ms)
     }
 
@@ -222,7 +228,7 @@ mod tests {
             let about = About { id: "gone", levels: &[], says: "", cause: "", remedy: "" };
             let mut findings = vec![about.finding(Level::Warn, "", Argv::of(&[b"PING"]))];
             findings[0].lasted_ms = lasted_ms;
-            standings.follow(&mut findings, now, |_| After::Refuted);
+            standings.follow(&mut findings, now, |_, _| After::Refuted);
             findings[0].since_ms
         };
         assert_eq!(since(None, at(100)), Some(100_000));
@@ -244,7 +250,7 @@ mod tests {
         let mut told = |level: Option<Level>, second| {
             let mut findings: Vec<Finding> =
                 level.map(|level| about.finding(level, "5 lost", Argv::of(&[b"PING"]))).into_iter().collect();
-            let changes = standings.follow(&mut findings, at(second), |_| After::Refuted);
+            let changes = standings.follow(&mut findings, at(second), |_, _| After::Refuted);
             changes.into_iter().map(|change| change.event).collect::<Vec<_>>()
         };
         assert_eq!(told(Some(Level::Info), 0), Vec::<&str>::new());
@@ -269,7 +275,7 @@ mod tests {
         let mut shown = |found: Vec<Finding>, second, holds: bool| {
             let after = if holds { After::Ended } else { After::Refuted };
             let mut findings = found;
-            standings.follow(&mut findings, at(second), |_| after);
+            standings.follow(&mut findings, at(second), |_, _| after);
             findings.first().map(|finding| (finding.level, finding.cleared_ms, finding.text.clone()))
         };
         shown(vec![falls(Level::Critical)], 1, true);
@@ -290,7 +296,7 @@ mod tests {
         let mut standings = Standings::default();
         let mut level = |second| {
             let mut findings = vec![falls(Level::Warn)];
-            let changes = standings.follow(&mut findings, at(second), |_| After::Ended);
+            let changes = standings.follow(&mut findings, at(second), |_, _| After::Ended);
             (findings[0].level, changes.first().map(|change| change.event))
         };
         let told: Vec<_> = (0..=31).map(|minute| level(minute * 60)).collect();
@@ -305,7 +311,7 @@ mod tests {
         let mut standings = Standings::default();
         let counts = |standings: &mut Standings, level, second| {
             let mut findings = vec![falls(level)];
-            standings.follow(&mut findings, at(second), |_| After::Ended);
+            standings.follow(&mut findings, at(second), |_, _| After::Ended);
             (findings[0].level, findings[0].counts_as())
         };
         assert!(!standings.mark_known(&falls(Level::Warn), Some(100_000)), "there was none");
@@ -330,7 +336,7 @@ mod tests {
         let mut standings = Standings::default();
         let mut told = |found: Vec<Finding>, second| {
             let mut findings = found;
-            let changes = standings.follow(&mut findings, at(second), |_| After::Unknown);
+            let changes = standings.follow(&mut findings, at(second), |_, _| After::Unknown);
             (findings.first().map(|one| one.text.clone()), changes.first().map(|change| change.text.clone()))
         };
         told(vec![falls(Level::Warn)], 1);
@@ -345,9 +351,9 @@ mod tests {
         let mut standings = Standings::default();
         for minute in 0..90 {
             let mut findings = vec![falls(Level::Warn)];
-            standings.follow(&mut findings, at(minute * 60), |_| After::Refuted);
+            standings.follow(&mut findings, at(minute * 60), |_, _| After::Refuted);
             assert_eq!(findings[0].level, Level::Warn, "{minute}");
-            standings.follow(&mut Vec::new(), at(minute * 60 + 30), |_| After::Refuted);
+            standings.follow(&mut Vec::new(), at(minute * 60 + 30), |_, _| After::Refuted);
         }
     }
 
@@ -356,7 +362,7 @@ mod tests {
         let mut standings = Standings::default();
         for (second, holder) in [(1, "a"), (2, "b"), (3, "a")] {
             let mut findings = vec![falls(Level::Warn).about(Some(Name::from(holder)))];
-            let changes = standings.follow(&mut findings, at(second), |_| After::Ended);
+            let changes = standings.follow(&mut findings, at(second), |_, _| After::Ended);
             assert_eq!((findings.len(), changes.len()), (1, usize::from(second == 1)));
         }
     }

@@ -169,8 +169,8 @@ impl Verdicts {
                 let case = Case::new(store, stream, group, &last.firing, now);
                 let mut judgement = judge(&case);
                 let so_far = Judgement { findings: Vec::new(), ..judgement.clone() };
-                let changes = last.standings.follow(&mut judgement.findings, now, |finding| {
-                    if live { After::of_group(&case, &so_far, finding) } else { After::Refuted }
+                let changes = last.standings.follow(&mut judgement.findings, now, |finding, fired| {
+                    if live { After::of_group(&case, &so_far, finding, fired) } else { After::Refuted }
                 });
                 if last.was_read {
                     events.extend(told(changes, Some(&stream.key), Some(group.name()), now));
@@ -196,7 +196,7 @@ impl Verdicts {
             let case = StreamCase { stream, fired: &fired, now, server_ms, halves: &halves };
             let checks = STREAM_CHECKS.iter().filter(|check| store.settings.names(check.about.id));
             let mut findings: Vec<Finding> = checks.filter_map(|check| (check.judge)(&case)).collect();
-            let changes = verdict.standings.follow(&mut findings, now, |_| After::Refuted);
+            let changes = verdict.standings.follow(&mut findings, now, |_, _| After::Refuted);
             if std::mem::replace(&mut verdict.was_judged, true) {
                 events.extend(told(changes, Some(&stream.key), None, now));
             }
@@ -248,7 +248,7 @@ impl Verdicts {
         };
         let checks = SERVER_CHECKS.iter().filter(|check| store.settings.names(check.about.id));
         let mut findings: Vec<Finding> = checks.filter_map(|check| (check.judge)(&case)).collect();
-        let changes = self.server_standings.follow(&mut findings, now, |_| After::Refuted);
+        let changes = self.server_standings.follow(&mut findings, now, |_, _| After::Refuted);
         self.of_server = findings;
         if self.judged == 0 { Vec::new() } else { told(changes, None, None, now).collect() }
     }

@@ -240,7 +240,7 @@ fn short(fault: &LinkFault) -> String {
         | LinkFault::Refused { why, .. }
         | LinkFault::Answered { why, .. }
         | LinkFault::Broken { why, .. } => why.clone(),
-        LinkFault::Silent { seconds, .. } => format!("no answer within {seconds} s"),
+        LinkFault::Silent { limit, .. } => format!("no answer within {}", humantime::format_duration(*limit)),
     }
 }
 

@@ -17,15 +17,18 @@ use ratatui::{
 /// Columns of what was found, where it stands beside the list.
 const BESIDE: u16 = 72;
 
-/// Where the table stands, and what was found of the picked row, if there is room for it.
-pub fn places(area: Rect) -> (Rect, Option<Rect>) {
+/// Where the table stands, and what was found of the picked row, if there is room for it. A table of few rows leaves its room.
+pub fn places(area: Rect, rows: usize) -> (Rect, Option<Rect>) {
     let beside = area.width >= WIDE;
-    let below = match area.height {
+    let least = match area.height {
         _ if beside => 0,
         ..16 => 0,
         16..24 => 6,
         _ => 10,
     };
+    // head and frame, and at least two fifths of the height, so that a row that comes moves nothing
+    let table = cells(rows).saturating_add(4).max(area.height * 2 / 5);
+    let below = if least == 0 { 0 } else { least.max(area.height.saturating_sub(table)) };
     let overlap = Spacing::Overlap(u16::from(beside || below > 0));
     let [table, details] = if beside {
         area.layout(&Layout::horizontal([Constraint::Fill(1), Constraint::Length(BESIDE)]).spacing(overlap))
@@ -36,10 +39,10 @@ pub fn places(area: Rect) -> (Rect, Option<Rect>) {
 }
 
 pub fn draw(frame: &mut Frame, area: Rect, view: &OverviewView, theme: &Theme) {
-    let (table, details) = places(area);
+    let (table, details) = places(area, view.table.rows.len().max(view.empty.len()));
     if let Some(details) = details {
         frame.render_widget(framed(&view.picked, &Line::new(), details.width, theme, false), details);
-        symptoms::draw_items(frame, inside(details), &view.items, &view.note, theme);
+        symptoms::draw_as_fits(frame, inside(details), &view.items, &view.note, theme);
     }
     draw_over(frame, table, |frame| {
         frame.render_widget(framed(&view.title, &view.number, table.width, theme, true), table);
