@@ -110,6 +110,8 @@ pub async fn run(target: Target, options: Options, clock: Clock, beside: JoinSet
     }
     // reached once before the screen is taken, so that a wrong address is a plain sentence
     let link = Connection::connect(&target, clock).await?;
+    // from here on the screen is ours: what carries connections may not ask anything
+    target.ask_no_more();
     install_panic_hook();
     let mut signals = Signals::listen()?;
     let screen = Screen::take(options.mouse)?;
@@ -181,6 +183,7 @@ impl Dashboard {
         app.size = (size.width, size.height);
         app.session.may_act = options.may_act;
         options.why_read_only.clone_into(&mut app.session.why_read_only);
+        app.session.caution = target.caution();
         if let Some(path) = journal::default_path(|name| std::env::var(name).ok()) {
             app.session.journal = journal::tail(&path, 20);
         }

@@ -90,6 +90,8 @@ pub struct Session {
     pub may_act: bool,
     /// Why not, to be put behind "this session only reads".
     pub why_read_only: String,
+    /// What must be said of the way to the server.
+    pub caution: Option<&'static str>,
     /// What was done in this run, oldest first.
     pub actions: Vec<log::Acted>,
     /// What the journal has of earlier runs, oldest first.

@@ -83,7 +83,10 @@ impl Link {
             server: ServerFacts::default(),
             unbilled: Cost::default(),
         };
-        link.greet().await?;
+        match timeout(limit, link.greet()).await {
+            Ok(greeted) => greeted?,
+            Err(_) => return Err(LinkFault::Silent { endpoint, limit }),
+        }
         if !caps::no_touch_is_safe(&link.server) {
             let (_, more) = link.send(&[commands::plain("CLIENT NO-TOUCH OFF")]).await?;
             link.unbilled.add(more);

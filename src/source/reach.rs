@@ -25,9 +25,14 @@ pub(super) async fn reach(target: &Target, reason: &Reason) -> Result<Box<dyn Wi
     match timeout(limit, wire(target, reason)).await {
         Ok(Ok(wire)) => Ok(wire),
         Ok(Err(why)) => Err(not_reached(why)),
-        Err(_) => Err(match reason.get() {
-            Some(why) => not_reached(why),
-            None => LinkFault::Silent { endpoint: endpoint(), limit },
+        Err(_) => Err(match (reason.get(), target.tls()) {
+            (Some(why), _) => not_reached(why),
+            // a server without TLS waits for more of what it takes for a command
+            (None, Some(_)) => not_reached(format!(
+                "no TLS handshake within {}: leave out --tls if this port does not speak it",
+                humantime::format_duration(limit)
+            )),
+            (None, None) => LinkFault::Silent { endpoint: endpoint(), limit },
         }),
     }
 }

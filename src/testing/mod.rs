@@ -61,7 +61,7 @@ pub fn own_folders(home: &Path) -> [(&'static str, PathBuf); 6] {
 }
 
 /// Variables of the user that would change pelwatch's behavior.
-pub const USERS_OWN: [&str; 2] = ["REDISCLI_AUTH", "RUST_BACKTRACE"];
+pub const USERS_OWN: [&str; 4] = ["REDISCLI_AUTH", "RUST_BACKTRACE", "SSL_CERT_DIR", "SSL_CERT_FILE"];
 
 /// A command that starts `program` (pelwatch itself) with nothing that belongs to the user, and its own folders below `home`.
 pub fn command(program: &str, home: &Path) -> Command {

@@ -21,9 +21,9 @@ mod first_checks;
 mod lag_matrix;
 /// Watching as the program does, with its clock; and the truth beside it.
 mod live;
-/// Names that are not UTF-8.
 /// Numbers of one moment agree, also through a slow link.
 mod moment;
+/// Names that are not UTF-8.
 mod odd_names;
 /// Watching with the test's own clock: ten minutes pass in seconds.
 mod paced;
@@ -31,3 +31,5 @@ mod paced;
 mod random_walk;
 /// Ten healthy minutes: nothing may be reported.
 mod soak;
+/// Ways to a server: TLS, a command, a name with several addresses.
+mod ways;

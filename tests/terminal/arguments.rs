@@ -45,7 +45,7 @@ fn a_wrong_address_or_flag_exits_with_2() {
     for args in [["snapshot", "http://127.0.0.1"], ["snapshot", "redis://h:port"], ["snapshot", "nonsense"]] {
         assert_one_sentence(&args, 2, "is not a server address");
     }
-    assert_one_sentence(&["snapshot", "rediss://127.0.0.1"], 2, "TLS");
+    assert_one_sentence(&["snapshot", "rediss://127.0.0.1:1"], 3, "cannot reach 127.0.0.1:1");
     assert_one_sentence(&["snapshot", "-s", "/a", "-p", "1"], 2, "once");
     assert_one_sentence(&["snapshot", "--stream", "hex:zz"], 2, "'hex:zz' is not hex");
     assert_one_sentence(&["snapshot", "--group", "hex:0"], 2, "'hex:0' is not hex");

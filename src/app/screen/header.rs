@@ -39,6 +39,7 @@ pub fn view(app: &App, now: Now, clock: &str) -> Bar {
     }
     left.extend(store.part_note().map(|part| (0, vec![bold(part, Tone::Warn)])));
     left.extend(store.one_node_note().map(|note| (0, vec![bold(note, Tone::Warn)])));
+    left.extend(app.session.caution.map(|caution| (0, vec![bold(caution, Tone::Warn)])));
     left.push((2, vec![span(&app.session.endpoint, Tone::Dim)]));
     Bar { left, right: right(app, now, clock) }
 }
