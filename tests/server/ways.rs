@@ -194,7 +194,19 @@ fn with_tls_everything_works_and_each_fault_is_a_sentence() {
     assert_eq!(code, 0, "{said}");
 
     // an action takes the same way
-    let claim = ["claim", "orders", "workers", "--to", "w2", "--min-idle", "0", "--execute", "--confirm", "workers"];
+    let claim = [
+        "claim",
+        "orders",
+        "workers",
+        "--to",
+        "w2",
+        "--create",
+        "--min-idle",
+        "0",
+        "--execute",
+        "--confirm",
+        "workers",
+    ];
     let (code, said) = run(&home, &[], &[&claim[..], &["-h", "127.0.0.1", "-p", &good], &tls].concat());
     assert_eq!(code, 0, "{said}");
     assert!(said.contains("w1 holds 1 -> 0, w2 holds 0 -> 1"), "{said}");
