@@ -87,6 +87,15 @@ pub struct ServerFlags {
     /// Watch all nodes of the cluster that this server belongs to
     #[arg(long, help_heading = "Server")]
     pub cluster: bool,
+    /// Addresses of sentinels, with commas between them: they say which server is the master
+    #[arg(long, value_name = "HOST:PORT,...", requires = "master", help_heading = "Server")]
+    pub sentinel: Option<String>,
+    /// Name of the master that the sentinels watch
+    #[arg(long, value_name = "NAME", requires = "sentinel", help_heading = "Server")]
+    pub master: Option<String>,
+    /// Name of the sentinels' own ACL user; its password comes from the variable `PELWATCH_SENTINEL_AUTH` [default: the server's login]
+    #[arg(long, value_name = "NAME", requires = "sentinel", help_heading = "Server")]
+    pub sentinel_user: Option<String>,
     /// Connect with TLS, as rediss:// does; the system's certificates decide whom to trust
     #[arg(long, help_heading = "Server")]
     pub tls: bool,

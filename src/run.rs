@@ -27,7 +27,8 @@ use crate::{
     failure::Failure,
     report,
     source::{
-        Connection, Executor, Link, NoPlan, Planner, Stop, Target, TargetError, TlsFiles, connect_owner, target::Parts,
+        Connection, Executor, Link, NoPlan, Planner, Sentinels, Stop, Target, TargetError, TlsFiles, connect_owner,
+        target::Parts,
     },
     tasks::{self, FullReading, carry_out},
     tui::Theme,
@@ -66,6 +67,13 @@ fn reach(url: Option<String>, flags: &ServerFlags) -> Result<Target, Failure> {
         (None, false) => std::env::var("REDISCLI_AUTH").ok().filter(|password| !password.is_empty()),
     };
     let flags = flags.clone();
+    let sentinels = match flags.sentinel.as_deref().zip(flags.master.as_deref()) {
+        Some((list, master)) => {
+            let password = std::env::var("PELWATCH_SENTINEL_AUTH").ok().filter(|password| !password.is_empty());
+            Some(Sentinels::new(list, master, flags.sentinel_user, password).map_err(TargetError::NotASentinel)?)
+        }
+        None => None,
+    };
     let tls_files = TlsFiles {
         sni: flags.sni,
         ca_file: flags.cacert,
@@ -86,6 +94,7 @@ fn reach(url: Option<String>, flags: &ServerFlags) -> Result<Target, Failure> {
         tls: flags.tls,
         tls_files,
         via: flags.via,
+        sentinels,
         connect_timeout: flags.connect_timeout,
         reply_timeout: flags.timeout,
     })?)
@@ -152,10 +161,14 @@ pub async fn snapshot(args: &SnapshotArgs) -> Result<(), Failure> {
     let settings = Settings { pel_limit: args.pel_limit, database: target.db(), ..settings(&args.watch)? };
     let mut link = Connection::connect(&target, clock).await?.patient();
     let (watch, now) = tasks::settle(&mut link, settings, clock, args.settle, args.watch.interval).await?;
+    let (endpoint, place) = match &watch.store.reached {
+        Some(reached) => (reached.endpoint.clone(), reached.endpoint.clone()),
+        None => (target.endpoint().to_owned(), target.place()),
+    };
     let text = if args.json {
-        format!("{:#}\n", report::json(&watch, target.endpoint(), now))
+        format!("{:#}\n", report::json(&watch, &endpoint, now))
     } else {
-        report::text(&watch, &target.place(), now)
+        report::text(&watch, &place, now)
     };
     io::stdout().lock().write_all(text.as_bytes())?;
     Ok(())

@@ -21,6 +21,7 @@ pub mod update;
 
 use crate::core::{
     name::Name,
+    sample::Reached,
     store::{Focus, Settings},
     symptoms::Finding,
     time::{Mono, Now},
@@ -62,6 +63,8 @@ pub enum LinkState {
     Up,
     /// They do not.
     Down {
+        /// Sentinels are about to name another server.
+        failing_over: bool,
         /// Since when.
         since: Mono,
         /// Why, in words.
@@ -96,6 +99,16 @@ pub struct Session {
     pub actions: Vec<log::Acted>,
     /// What the journal has of earlier runs, oldest first.
     pub journal: Vec<String>,
+}
+
+impl Session {
+    /// Names the server that sentinels led to, on the screen and in the commands to copy.
+    fn follow(&mut self, reached: Option<&Reached>) {
+        if let Some(reached) = reached {
+            self.endpoint.clone_from(&reached.endpoint);
+            self.cli_words.clone_from(&reached.cli_words);
+        }
+    }
 }
 
 /// What is known, what is shown of it, and where the user is.

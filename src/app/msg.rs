@@ -67,6 +67,8 @@ pub enum Msg {
     Planning,
     /// The server is gone.
     Down {
+        /// Sentinels are about to name another server.
+        failing_over: bool,
         /// Why, in words.
         why: String,
         /// When the next try is made.

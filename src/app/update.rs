@@ -63,6 +63,7 @@ pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
             sampled = sample.later == 0;
             planning = sampled;
             app.watch.take(*sample, now, Reading::Tick);
+            app.session.follow(app.watch.store.reached.as_ref());
             app.kept_interval_ms = interval_ms;
             app.link = LinkState::Up;
         }
@@ -71,7 +72,7 @@ pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
             sampled = is_last;
         }
         Msg::Planning | Msg::Click(_) => {}
-        Msg::Down { why, retry_at } => {
+        Msg::Down { failing_over, why, retry_at } => {
             let since = match &app.link {
                 LinkState::Down { since, .. } => *since,
                 LinkState::Up => {
@@ -79,7 +80,7 @@ pub fn update(app: &mut App, msg: Msg, now: Now) -> Vec<Effect> {
                     app.watch.store.sampled.map_or(now.mono, |at| at.mono)
                 }
             };
-            app.link = LinkState::Down { since, why, retry_at };
+            app.link = LinkState::Down { failing_over, since, why, retry_at };
         }
         Msg::Entry(entry) => overlay::take_entry(app, entry),
         Msg::Planned(id, plan) => dialog::planned(app, id, plan),

@@ -109,6 +109,17 @@ pub struct Sample {
     pub walked: Cost,
     /// The cluster's nodes, if all of them are watched.
     pub cluster: Option<ClusterFacts>,
+    /// Where the server is, after each connection to one that sentinels named.
+    pub reached: Option<Reached>,
+}
+
+/// A server that was looked for, once it was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reached {
+    /// Its address in words without secrets.
+    pub endpoint: String,
+    /// redis-cli's flags for it.
+    pub cli_words: String,
 }
 
 /// The node of a cluster that sent a stream's sample, and when it answered: nodes answer at different times.

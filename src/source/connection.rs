@@ -26,7 +26,7 @@ pub enum Connection {
 impl Connection {
     /// Connects. With --cluster it connects to every node, if the server belongs to a cluster.
     pub async fn connect(target: &Target, clock: Clock) -> Result<Self, LinkFault> {
-        let link = connect_any(target, clock).await?;
+        let (link, _) = connect_any(target, clock).await?;
         if !target.is_cluster() {
             return Ok(Self::Link(Box::new(link)));
         }
@@ -76,25 +76,29 @@ impl Source for Connection {
     }
 }
 
-/// Connects to the named server or, when that fails, to another known node of its cluster.
-async fn connect_any(target: &Target, clock: Clock) -> Result<Link, LinkFault> {
+/// Connects to the named server or, when that fails, to another known node of its cluster; with sentinels, to the master that they name.
+async fn connect_any(target: &Target, clock: Clock) -> Result<(Link, Target), LinkFault> {
+    if let Some(sentinels) = target.sentinels() {
+        let (link, at) = sentinels.connect(target, clock).await?;
+        return Ok((link.found_by_sentinels(&at), at));
+    }
     let fault = match Link::connect(target, clock).await {
-        Ok(link) => return Ok(link),
+        Ok(link) => return Ok((link, target.clone())),
         Err(fault) => fault,
     };
     for (host, port) in target.peers() {
-        if let Ok(link) = Link::connect(&target.at(&host, port), clock).await {
-            return Ok(link);
+        let at = target.at(&host, port);
+        if let Ok(link) = Link::connect(&at, clock).await {
+            return Ok((link, at));
         }
     }
     Err(fault)
 }
 
 /// Opens a separate connection for writing, to the node that serves a key; returns it with the target of that node. Without --cluster
-/// that is the named server.
+/// that is the named server, or the master that sentinels name.
 pub async fn connect_owner(target: &Target, key: &Name, clock: Clock) -> Result<(Link, Target), LinkFault> {
-    let mut link = connect_any(target, clock).await?;
-    let mut at = target.clone();
+    let (mut link, mut at) = connect_any(target, clock).await?;
     if !target.is_cluster() {
         return Ok((link, at));
     }

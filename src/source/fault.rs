@@ -34,9 +34,19 @@ pub enum LinkFault {
         /// The time that passed.
         limit: Duration,
     },
+    /// The sentinels are about to name another master.
+    #[error("failing over: {why}")]
+    FailingOver { why: String },
     /// The connection broke.
     #[error("the connection to {endpoint} broke: {why}")]
     Broken { endpoint: String, why: String },
+}
+
+impl LinkFault {
+    /// Whether another server is about to take this one's place.
+    pub fn is_failing_over(&self) -> bool {
+        matches!(self, Self::FailingOver { .. })
+    }
 }
 
 /// Turns an error of the connection into a fault.

@@ -18,7 +18,7 @@ use crate::{
         name::Name,
         number::us,
         sample::{
-            Cost, EntryPayload, Fault, Field, GroupDetail, Part, Request, Sample, ScanRequest, ScanSample,
+            Cost, EntryPayload, Fault, Field, GroupDetail, Part, Reached, Request, Sample, ScanRequest, ScanSample,
             StreamRequest, StreamSample,
         },
     },
@@ -42,6 +42,10 @@ pub struct Link {
     server: ServerFacts,
     /// The cost of the greeting, added to the first sample's cost.
     unbilled: Cost,
+    /// Where sentinels led to, until a sample says it.
+    found: Option<Reached>,
+    /// The server must be a master: if it says that it is none, another one is to be found.
+    must_be_master: bool,
 }
 
 impl std::fmt::Debug for Link {
@@ -82,6 +86,8 @@ impl Link {
             greeted: None,
             server: ServerFacts::default(),
             unbilled: Cost::default(),
+            found: None,
+            must_be_master: false,
         };
         match timeout(limit, link.greet()).await {
             Ok(greeted) => greeted?,
@@ -121,6 +127,13 @@ impl Link {
             self.greeted = Some(self.server.clone());
         }
         Ok(())
+    }
+
+    /// The link to a master that sentinels named.
+    pub(super) fn found_by_sentinels(mut self, at: &Target) -> Self {
+        self.found = Some(Reached { endpoint: at.place(), cli_words: at.cli_words() });
+        self.must_be_master = true;
+        self
     }
 
     pub(super) fn clock(&self) -> Clock {
@@ -343,6 +356,10 @@ impl Source for Link {
         sample.at = self.clock.mono();
         if let Some(info) = with_info.then(|| replies.next()).flatten() {
             caps::replication_facts(&mut self.server, &info);
+            if self.must_be_master && self.server.role.as_deref() == Some("replica") {
+                let why = format!("{} is a replica now", self.endpoint);
+                return Err(LinkFault::FailingOver { why });
+            }
             sample.server = Some(self.server.clone());
         }
         let scan_reply = request.scan.as_ref().and_then(|_| replies.next());
@@ -420,6 +437,7 @@ impl Source for Link {
             }
             sample.scan = Some(found);
         }
+        sample.reached = self.found.take();
         sample.server = self.greeted.take().or(sample.server);
         sample.denied = self.caps.denied.iter().copied().collect();
         sample.cost = cost;

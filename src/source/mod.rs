@@ -13,8 +13,10 @@ mod fault;
 mod info;
 mod last_words;
 mod link;
+mod master;
 mod planner;
 mod reach;
+mod sentinels;
 pub mod target;
 
 pub use census::Walker;
@@ -26,6 +28,7 @@ pub use executor::{Executor, Progress, Stop};
 pub use fault::LinkFault;
 pub use link::Link;
 pub use planner::{NoPlan, Planner};
+pub use sentinels::Sentinels;
 pub use target::{Target, TargetError};
 
 use crate::core::{

@@ -1,6 +1,9 @@
 //! The server to connect to: URLs and redis-cli's flags, checked and merged into one target.
 
-use super::dial::{Tls, TlsError, TlsFiles, Via};
+use super::{
+    dial::{Tls, TlsError, TlsFiles, Via},
+    sentinels::{Sentinels, without_brackets},
+};
 use redis::{ConnectionAddr, IntoConnectionInfo, RedisConnectionInfo};
 use std::{
     path::{Path, PathBuf},
@@ -29,6 +32,12 @@ pub enum TargetError {
     /// A command carries a connection to a host, not to a socket.
     #[error("--via reaches a host and port: leave out the unix socket")]
     ViaSocket,
+    /// Sentinels name the server, so nothing else may.
+    #[error("--sentinel finds the server: leave out its address and --cluster")]
+    SentinelsNameIt,
+    /// What was given is no list of addresses.
+    #[error("{0}")]
+    NotASentinel(String),
     /// A URL and flags both name a server.
     #[error("give the server once: either a URL, or -s, or -h and -p")]
     Twice,
@@ -74,6 +83,7 @@ pub struct Target {
     reply_timeout: Duration,
     endpoint: String,
     cluster: bool,
+    sentinels: Option<Sentinels>,
     /// Known nodes of the cluster, shared by all copies. When this server is gone, another node is tried.
     peers: Arc<Mutex<Vec<(String, u16)>>>,
 }
@@ -107,6 +117,8 @@ pub struct Parts {
     pub tls_files: TlsFiles,
     /// --via
     pub via: Option<String>,
+    /// --sentinel and --master
+    pub sentinels: Option<Sentinels>,
     /// --connect-timeout
     pub connect_timeout: Option<Duration>,
     /// --timeout
@@ -121,6 +133,9 @@ impl Target {
             + usize::from(parts.host.is_some() || parts.port.is_some());
         if ways > 1 {
             return Err(TargetError::Twice);
+        }
+        if parts.sentinels.is_some() && (ways > 0 || parts.cluster) {
+            return Err(TargetError::SentinelsNameIt);
         }
         let (address, settings, url_tls) = match (parts.url, parts.socket) {
             (Some(url), _) => from_url(&url)?,
@@ -152,7 +167,7 @@ impl Target {
         };
         Ok(Self {
             settings,
-            endpoint: address.endpoint(),
+            endpoint: parts.sentinels.as_ref().map_or_else(|| address.endpoint(), Sentinels::endpoint),
             address,
             tls_flags: if tls.is_some() { files.words() } else { String::new() },
             tls,
@@ -160,6 +175,7 @@ impl Target {
             connect_timeout: parts.connect_timeout.unwrap_or(CONNECT_TIMEOUT),
             reply_timeout: parts.reply_timeout.unwrap_or(REPLY_TIMEOUT),
             cluster: parts.cluster,
+            sentinels: parts.sentinels,
             peers: Arc::default(),
         })
     }
@@ -168,6 +184,17 @@ impl Target {
     pub(super) fn at(&self, host: &str, port: u16) -> Self {
         let address = self.address.at(host, port);
         Self { endpoint: address.endpoint(), address, ..self.clone() }
+    }
+
+    /// The server that sentinels name now.
+    pub(super) fn named(&self, master: &str, host: &str, port: u16) -> Self {
+        let at = self.at(host, port);
+        let master = crate::core::name::visible(master.as_bytes());
+        Self { endpoint: format!("{master} at {}", at.endpoint), ..at }
+    }
+
+    pub(super) fn sentinels(&self) -> Option<&Sentinels> {
+        self.sentinels.as_ref()
     }
 
     /// Whether to watch all nodes of a cluster.
@@ -273,11 +300,6 @@ fn path_bytes(path: &Path) -> &[u8] {
 #[cfg(not(unix))]
 fn path_bytes(path: &Path) -> &[u8] {
     path.to_str().unwrap_or("?").as_bytes()
-}
-
-/// `::1` of `[::1]`.
-fn without_brackets(host: &str) -> &str {
-    host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
 }
 
 /// An address as one says it: `localhost:6379`, `[::1]`, `10.0.0.1:6379/3`, `/run/redis.sock`. What may hold a password needs its scheme,

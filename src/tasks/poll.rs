@@ -74,7 +74,12 @@ impl<C: Connect> Poller<C> {
             tries += 1;
             let wait = FIRST_WAIT.saturating_mul(1 << (tries - 1).min(8)).min(LONGEST_WAIT);
             let retry_at = Mono(self.clock.mono().0 + ms(wait));
-            if self.messages.send(Msg::Down { why: fault.to_string(), retry_at }).await.is_err() {
+            if self
+                .messages
+                .send(Msg::Down { failing_over: fault.is_failing_over(), why: fault.to_string(), retry_at })
+                .await
+                .is_err()
+            {
                 return;
             }
             if !self.wait_for_retry(Instant::now() + wait).await {

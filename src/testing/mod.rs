@@ -61,7 +61,8 @@ pub fn own_folders(home: &Path) -> [(&'static str, PathBuf); 6] {
 }
 
 /// Variables of the user that would change pelwatch's behavior.
-pub const USERS_OWN: [&str; 4] = ["REDISCLI_AUTH", "RUST_BACKTRACE", "SSL_CERT_DIR", "SSL_CERT_FILE"];
+pub const USERS_OWN: [&str; 5] =
+    ["PELWATCH_SENTINEL_AUTH", "REDISCLI_AUTH", "RUST_BACKTRACE", "SSL_CERT_DIR", "SSL_CERT_FILE"];
 
 /// A command that starts `program` (pelwatch itself) with nothing that belongs to the user, and its own folders below `home`.
 pub fn command(program: &str, home: &Path) -> Command {

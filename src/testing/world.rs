@@ -152,6 +152,7 @@ impl World {
         });
         Sample {
             later: 0,
+            reached: None,
             client_names: None,
             conditions: self.conditions(request.condition.as_ref()),
             at,

@@ -294,7 +294,7 @@ fn play(steps: Vec<Step>) {
             }
             Step::Down => {
                 let retry_at = Mono(scene.at + 1000);
-                scene.send(Msg::Down { why: "reset by peer".into(), retry_at });
+                scene.send(Msg::Down { failing_over: false, why: "reset by peer".into(), retry_at });
             }
             Step::Payload(bytes) => {
                 if let Some(pelwatch::app::Overlay::Entry { key, id, .. }) = scene.app.overlay.clone() {

@@ -580,7 +580,7 @@ fn a_lost_connection_is_dated_from_the_last_sample_and_ends_with_the_next() {
     let since = |app: &App| if let LinkState::Down { since, .. } = &app.link { Some(*since) } else { None };
     assert_eq!(since(&scene.app), Some(Mono(last)));
     scene.at += 2000;
-    scene.send(Msg::Down { why: "still gone".into(), retry_at: Mono(scene.at + 500) });
+    scene.send(Msg::Down { failing_over: false, why: "still gone".into(), retry_at: Mono(scene.at + 500) });
     assert_eq!(since(&scene.app), Some(Mono(last)), "the start does not move with the tries");
     let before = scene.app.watch.store.ticks;
     scene.keys("jkz?<Esc>");

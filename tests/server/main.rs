@@ -30,6 +30,7 @@ mod paced;
 /// Like the matrix, with random histories.
 mod random_walk;
 /// Ten healthy minutes: nothing may be reported.
+mod sentinel;
 mod soak;
 /// Ways to a server: TLS, a command, a name with several addresses.
 mod ways;

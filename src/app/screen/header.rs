@@ -139,11 +139,16 @@ fn right(app: &App, now: Now, clock: &str) -> Vec<(u8, Line)> {
         right.push((0, vec![bold(format!("❚❚ PAUSED, {since} old"), Tone::Warn)]));
     }
     match &app.link {
-        LinkState::Down { since, why, retry_at, .. } => {
+        LinkState::Down { failing_over, since, why, retry_at } => {
             let gone = age(now.mono.since(*since) as i64);
             let wait = retry_at.since(now.mono).div_ceil(1000);
             let next = if wait == 0 { "trying now".to_owned() } else { format!("next try in {wait} s") };
-            right.push((0, vec![bold(format!("○ no answer for {gone}"), Tone::Critical)]));
+            let state = if *failing_over {
+                format!("○ failing over for {gone}")
+            } else {
+                format!("○ no answer for {gone}")
+            };
+            right.push((0, vec![bold(state, Tone::Critical)]));
             right.push((1, vec![span(next, Tone::Warn)]));
             right.push((4, vec![span(why, Tone::Dim)]));
         }

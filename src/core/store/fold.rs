@@ -8,7 +8,7 @@ use crate::core::{
     known::Known,
     lag::{self, Inputs, Lag},
     loss,
-    model::{ConsumerFacts, GroupFacts, PendingSummary, ServerFacts, StreamFacts},
+    model::{ConsumerFacts, GroupFacts, PendingSummary, StreamFacts},
     name::Name,
     observed::FailedReading,
     sample::{Fault, GroupDetail, PageRequest, Part, RangeIds, RangeRequest, Sample, ScanSample, StreamSample},
@@ -31,8 +31,9 @@ pub enum Reading {
 
 impl Store {
     pub fn fold(&mut self, sample: Sample, now: Now, reading: Reading) {
+        let moved = sample.reached.is_some_and(|reached| self.take_reached(reached, now));
         if let Some(server) = sample.server {
-            self.take_server(server, sample.at);
+            self.take_server(server, sample.at, moved);
         }
         self.conditions.fold(sample.conditions, sample.at, reading == Reading::Full);
         if let Some(time_ms) = sample.time_ms {
@@ -74,18 +75,6 @@ impl Store {
             Fold { store: self, at, now, reading }.stream(stream);
         }
         self.fit_histories();
-    }
-
-    fn take_server(&mut self, server: ServerFacts, at: Mono) {
-        let changed = self.server.role.is_some() && self.server.role != server.role;
-        if changed {
-            self.serves_since_ms = Some(at.0 as i64);
-        } else if self.server.uptime_ms != server.uptime_ms {
-            // a new connection: the server may have started again
-            let started = server.uptime_ms.map(|ms| (at.0 as i64).saturating_sub(ms));
-            self.serves_since_ms = self.serves_since_ms.max(started);
-        }
-        self.server = server;
     }
 
     /// Bounds the memory of all histories together, however many groups there are.
@@ -143,14 +132,15 @@ pub(super) struct Fold<'a> {
 impl Fold<'_> {
     fn stream(&mut self, sample: StreamSample) {
         let Some(mut stream) = self.store.streams.remove(&sample.key) else { return };
-        stream.node = sample.origin.map(|origin| origin.node).or(stream.node);
+        let node = sample.origin.map(|origin| origin.node);
+        let took_over = self.take_over(&mut stream, node, &sample.facts, &sample.groups);
         stream.polled = Some(self.at);
         stream.folded = self.store.folds;
         if let Some(part) = sample.ttl_ms {
             stream.ttl.take(part, self.at);
         }
         match sample.facts {
-            Ok(facts) => self.facts(&mut stream, facts),
+            Ok(facts) => self.facts(&mut stream, facts, took_over),
             Err(Fault::Unasked) => {}
             Err(fault @ Fault::Denied(_)) if sample.groups.is_ok() => {
                 stream.state = RowState::Ok;
@@ -189,12 +179,20 @@ impl Fold<'_> {
         self.store.streams.insert(sample.key, stream);
     }
 
-    fn facts(&mut self, stream: &mut StreamState, facts: StreamFacts) {
+    /// `took_over`: another server answers than before, and may know less.
+    fn facts(&mut self, stream: &mut StreamState, facts: StreamFacts, took_over: bool) {
         if let Some(old) = &stream.facts.value {
             let went_back = facts.last_generated < old.last_generated
                 || matches!((old.entries_added, facts.entries_added), (Known::Is(old), Known::Is(new)) if new < old);
             let came_back = matches!(stream.state, RowState::Fault(Fault::Missing));
-            let how = if went_back {
+            if went_back && took_over {
+                let at = self.at;
+                stream.groups.values_mut().for_each(|group| group.restart(at));
+                stream.window = Window::default();
+            }
+            let how = if took_over {
+                None
+            } else if went_back {
                 Some(format!("its last id went from {} to {}", old.last_generated, facts.last_generated))
             } else {
                 came_back.then(|| format!("with {} entries now", facts.length))

@@ -15,6 +15,7 @@ mod own_moves;
 mod pel;
 mod sightings;
 mod sweep;
+mod takeover;
 mod trims;
 mod ttl;
 mod vanished;
@@ -65,7 +66,7 @@ use super::{
     model::{ServerFacts, StreamFacts},
     name::Name,
     observed::{FailedReading, Observed},
-    sample::{Cost, Fault},
+    sample::{Cost, Fault, Reached},
     strip::Window,
     time::{Mono, Now},
 };
@@ -178,6 +179,8 @@ pub struct StreamState {
     pub duplicates: Duplicates,
     /// The node of the cluster that serves it, if all nodes are watched.
     pub node: Option<String>,
+    /// Which start of the server answered last.
+    starts: u64,
 }
 
 /// Discovery by SCAN.
@@ -205,6 +208,8 @@ pub struct Store {
     pub server: ServerFacts,
     /// When the server began to serve in its present role, in milliseconds on the scale of `Mono`: its start, or a change of role.
     serves_since_ms: Option<i64>,
+    /// When it started, in milliseconds on the scale of `Mono`.
+    server_began_ms: Option<i64>,
     /// Whether the servers take writes, and what their databases hold.
     pub conditions: Conditions,
     /// By key.
@@ -233,6 +238,12 @@ pub struct Store {
     clock_offset_ms: Option<i64>,
     /// The cluster's nodes, if all of them are watched.
     pub cluster: Option<ClusterFacts>,
+    /// Where sentinels led to.
+    pub reached: Option<Reached>,
+    /// How often another server took over, or the server started again.
+    starts: u64,
+    /// Whether the last of these was another server.
+    is_other_server: bool,
     pub discovery: Discovery,
     /// Stream and group of the latest walk over a PEL.
     walked: Option<(Name, Name)>,

@@ -239,6 +239,7 @@ fn short(fault: &LinkFault) -> String {
         LinkFault::NotReached { why, .. }
         | LinkFault::Refused { why, .. }
         | LinkFault::Answered { why, .. }
+        | LinkFault::FailingOver { why }
         | LinkFault::Broken { why, .. } => why.clone(),
         LinkFault::Silent { limit, .. } => format!("no answer within {}", humantime::format_duration(*limit)),
     }

@@ -155,6 +155,7 @@ impl<'a> Round<'a> {
             denied: self.denied.into_iter().collect(),
             cost: self.cost,
             cluster: Some(cluster),
+            reached: None,
             census: None,
             walked: Cost::default(),
         }

@@ -93,7 +93,7 @@ impl Scene {
     pub fn down(&mut self, gone_ms: u64, retry_ms: u64) -> &mut Self {
         self.at += gone_ms;
         let retry_at = Mono(self.at + retry_ms);
-        self.send(Msg::Down { why: "connection refused".into(), retry_at });
+        self.send(Msg::Down { failing_over: false, why: "connection refused".into(), retry_at });
         self
     }
 
