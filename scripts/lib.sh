@@ -138,6 +138,13 @@ ensure_server() {
   fi
 }
 
+# Ensures that there is an sshd for the tests of --via. None of these packages is needed by pelwatch itself.
+ensure_sshd() {
+  if { has sshd || [ -x /usr/sbin/sshd ]; } && has ssh-keygen; then return; fi
+  say "sshd is missing: installing it for the tests (the package may start a service)"
+  install_package 'openssh-server openssh-client' 'openssh-server openssh-clients' openssh openssh '' || return 1
+}
+
 # Ensures that Rust programs can be built.
 ensure_rust() {
   # A shell that was started before Rust was installed does not know its path.

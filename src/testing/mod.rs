@@ -7,6 +7,7 @@
     reason = "equipment of tests: a panic is its way to fail"
 )]
 
+pub mod bastion;
 mod build;
 pub mod fake;
 mod found;

@@ -4,6 +4,7 @@ use std::{
     collections::BTreeMap,
     net::TcpListener,
     process::Command,
+    sync::Mutex,
     time::{Duration, Instant},
 };
 
@@ -29,9 +30,9 @@ const LONG: Duration = Duration::from_secs(20);
 const TENANTS: [&str; 6] =
     ["jobs:{tenant1}", "jobs:{tenant2}", "jobs:{tenant3}", "jobs:{tenant4}", "jobs:{tenant5}", "jobs:{tenant6}"];
 
-struct Node {
+pub struct Node {
     server: TestServer,
-    port: u16,
+    pub port: u16,
 }
 
 impl Node {
@@ -67,20 +68,24 @@ fn text(value: &Value) -> String {
     }
 }
 
-/// A free port; the bus port, 10,000 higher, is also free.
+/// A free port that no other test of this run has got; the bus port, 10,000 higher, is also free.
 fn free_port() -> u16 {
+    static GIVEN: Mutex<u16> = Mutex::new(0);
     let free = |port| TcpListener::bind(("127.0.0.1", port)).is_ok();
+    let mut given = GIVEN.lock().unwrap();
     let start = 20_000 + (std::process::id() % 6000) as u16;
-    (start..start + 1000).find(|port| free(*port) && free(*port + 10_000)).unwrap()
+    let port = (start.max(*given + 1)..30_000).find(|port| free(*port) && free(*port + 10_000)).unwrap();
+    *given = port;
+    port
 }
 
 /// Three primaries with a third of the slots each, and a replica of the second.
-struct Cluster {
-    nodes: Vec<Node>,
+pub struct Cluster {
+    pub nodes: Vec<Node>,
 }
 
 impl Cluster {
-    fn start(found: &FoundServer) -> Self {
+    pub fn start(found: &FoundServer) -> Self {
         let nodes: Vec<Node> = (0..4).map(|_| Node::start(found)).collect();
         let cluster = Self { nodes };
         for (node, range) in cluster.nodes.iter().zip([0..5461, 5461..10_923, 10_923..16_384]) {

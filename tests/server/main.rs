@@ -9,6 +9,8 @@
 
 /// Claims, moves of the cursor, acknowledgements: exactly the preview is done.
 mod actions;
+/// A real sshd, for all ways through `--via`.
+mod bastion;
 /// The walk over a whole pending list, and the cost of watching.
 mod census;
 /// A real cluster: slots that move, nodes that hang, die and return.
@@ -29,8 +31,9 @@ mod odd_names;
 mod paced;
 /// Like the matrix, with random histories.
 mod random_walk;
-/// Ten healthy minutes: nothing may be reported.
+/// Real sentinels: a failover is followed, and what it lost is told.
 mod sentinel;
+/// Ten healthy minutes: nothing may be reported.
 mod soak;
 /// Ways to a server: TLS, a command, a name with several addresses.
 mod ways;

@@ -24,8 +24,8 @@ fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-struct Sentinel {
-    port: u16,
+pub struct Sentinel {
+    pub port: u16,
     child: Child,
     _folder: tempfile::TempDir,
 }
@@ -77,16 +77,16 @@ impl Sentinel {
 }
 
 /// A master behind a relay, its replica, and a sentinel that sees the master through the same relay.
-struct Replicated {
+pub struct Replicated {
     master: TestServer,
-    relay: Relay,
+    pub relay: Relay,
     replica: TestServer,
     replica_port: u16,
-    sentinel: Sentinel,
+    pub sentinel: Sentinel,
 }
 
 impl Replicated {
-    fn start(found: &FoundServer) -> Self {
+    pub fn start(found: &FoundServer) -> Self {
         let master = TestServer::start_with(found, &["--repl-diskless-sync-delay", "0"]);
         let relay = Relay::to(&master.socket(), Duration::ZERO);
         let replica_port = free_port();

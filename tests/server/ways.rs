@@ -113,7 +113,7 @@ fn seeded() -> Option<TestServer> {
 }
 
 /// Runs pelwatch with its own home, and returns the exit code, and what it said.
-fn run(home: &Path, env: &[(&str, &Path)], words: &[&str]) -> (i32, String) {
+pub fn run(home: &Path, env: &[(&str, &Path)], words: &[&str]) -> (i32, String) {
     let mut command = pelwatch::testing::command(env!("CARGO_BIN_EXE_pelwatch"), home);
     let output = command.envs(env.iter().copied()).args(words).output().unwrap();
     let said = [output.stdout, output.stderr].concat();

@@ -13,6 +13,8 @@ mod actions;
 mod afterwards;
 /// Flags that are wrong or contradict each other.
 mod arguments;
+/// Through a command: a bastion that goes away, a command that would write on the screen.
+mod bastion;
 /// `pelwatch demo`.
 mod demo;
 /// What goes wrong with groups, and how many keys lead to the cause and the act.

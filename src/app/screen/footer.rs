@@ -2,10 +2,14 @@
 
 use super::{Bar, Tone, bold, span};
 use crate::app::{
-    App, Place,
+    App, LinkState, Place,
+    cells::cut,
     keymap::{Action, BINDINGS, holds},
     overview::open_pattern,
 };
+
+/// What stays of the keys while the line says something else.
+const HELP_AND_LEAVE_CELLS: usize = 18;
 
 pub fn view(app: &App) -> Bar {
     if app.dialog().is_some() {
@@ -30,6 +34,11 @@ pub fn view(app: &App) -> Bar {
         return Bar { left: vec![(0, vec![span(&notice.text, Tone::Accent)])], right: Vec::new() };
     }
     let mut left = Vec::new();
+    // why nobody answers comes before the keys, all but help and the way out
+    if let LinkState::Down { why, .. } = &app.link {
+        let room = usize::from(app.size.0).saturating_sub(HELP_AND_LEAVE_CELLS);
+        left.push((1, vec![bold(cut(why, room), Tone::Critical)]));
+    }
     for (index, binding) in
         BINDINGS.iter().filter(|binding| !binding.word.is_empty() && holds(app, binding.scope)).enumerate()
     {

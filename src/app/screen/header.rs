@@ -139,7 +139,7 @@ fn right(app: &App, now: Now, clock: &str) -> Vec<(u8, Line)> {
         right.push((0, vec![bold(format!("❚❚ PAUSED, {since} old"), Tone::Warn)]));
     }
     match &app.link {
-        LinkState::Down { failing_over, since, why, retry_at } => {
+        LinkState::Down { failing_over, since, retry_at, .. } => {
             let gone = age(now.mono.since(*since) as i64);
             let wait = retry_at.since(now.mono).div_ceil(1000);
             let next = if wait == 0 { "trying now".to_owned() } else { format!("next try in {wait} s") };
@@ -150,7 +150,6 @@ fn right(app: &App, now: Now, clock: &str) -> Vec<(u8, Line)> {
             };
             right.push((0, vec![bold(state, Tone::Critical)]));
             right.push((1, vec![span(next, Tone::Warn)]));
-            right.push((4, vec![span(why, Tone::Dim)]));
         }
         LinkState::Up if app.watch.store.ticks == 0 => right.push((0, vec![span("connecting", Tone::Dim)])),
         LinkState::Up if app.watch.store.cluster.as_ref().is_some_and(|cluster| cluster.up() == 0) => {
