@@ -1,7 +1,7 @@
 //! The snapshot for scripts, in the format `pelwatch.snapshot/1`.
 
 use crate::core::{
-    census::{AGES_MS, TRIES, Tally},
+    census::{AGES_MS, DELIVERIES, Tally},
     cluster::ClusterFacts,
     event::Event,
     lag::{Lag, LagKind},
@@ -17,7 +17,7 @@ use crate::core::{
 use serde_json::{Map, Value, json};
 
 /// Most strip entries in one document.
-const STRIP_ENTRIES: usize = 2000;
+const STRIP_ENDELIVERIES: usize = 2000;
 
 pub fn snapshot(watch: &Watch, endpoint: &str, now: Now) -> Value {
     let store = &watch.store;
@@ -246,8 +246,11 @@ fn census(tally: &Tally, now: Now) -> Value {
     let classes = AGES_MS.iter().map(|below| json!(below)).chain(std::iter::once(Value::Null));
     let ages: Vec<Value> =
         classes.zip(tally.ages).map(|(below, entries)| json!({"below_ms": below, "entries": entries})).collect();
-    let tries: Vec<Value> =
-        TRIES.iter().zip(tally.tries).map(|(from, entries)| json!({"from": from, "entries": entries})).collect();
+    let deliveries: Vec<Value> = DELIVERIES
+        .iter()
+        .zip(tally.deliveries)
+        .map(|(from, entries)| json!({"from": from, "entries": entries}))
+        .collect();
     json!({
         "complete": tally.is_complete(),
         "begun_at": sampled_at(tally.begun, now),
@@ -255,10 +258,10 @@ fn census(tally: &Tally, now: Now) -> Value {
         "walked": tally.walked,
         "of": tally.of,
         "ages": ages,
-        "deliveries": tries,
+        "deliveries": deliveries,
         "max_deliveries": tally.most,
         "fatal": tally.fatal,
-        "released": tally.released,
+        "unowned": tally.unowned,
         "payload_gone": tally.gone,
         "not_looked_up": tally.unsure,
         "server_us": tally.server_us,
@@ -306,10 +309,10 @@ fn strip(stream: &StreamState, group: &GroupState) -> Value {
     let complete = stream.window.is_complete(facts)
         && group.pel.complete
         && told.len() == cells.len()
-        && cells.len() <= STRIP_ENTRIES;
+        && cells.len() <= STRIP_ENDELIVERIES;
     let entries: Vec<Value> = told
         .iter()
-        .take(STRIP_ENTRIES)
+        .take(STRIP_ENDELIVERIES)
         .map(
             |(cell, word)| json!({"id": cell.id.to_string(), "state": word, "consumer": cell.owner.as_ref().map(name)}),
         )

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::live::{Depth, Eye, Watcher, entries};
 use pelwatch::{
     core::{
-        census::{TRIES, Tally},
+        census::{DELIVERIES, Tally},
         id::EntryId,
         store::Extreme,
     },
@@ -71,12 +71,12 @@ fn a_walk_counts_what_the_whole_list_says() {
         let gone = rows.iter().filter(|(id, ..)| !there.contains(&entry(id))).count() as i64;
         assert_eq!((tally.gone, tally.unsure), (gone, 0), "{found}");
         assert!(gone > 200, "{found}: {gone}");
-        let class = |tries: i64| TRIES.iter().rposition(|from| tries >= *from).unwrap();
-        let mut tries = [0; TRIES.len()];
+        let class = |n: i64| DELIVERIES.iter().rposition(|from| n >= *from).unwrap();
+        let mut deliveries = [0; DELIVERIES.len()];
         for row in &rows {
-            tries[class(row.3)] += 1;
+            deliveries[class(row.3)] += 1;
         }
-        assert_eq!(tally.tries, tries, "{found}");
+        assert_eq!(tally.deliveries, deliveries, "{found}");
         let mut held: BTreeMap<&str, i64> = BTreeMap::new();
         for row in &rows {
             *held.entry(&row.1).or_default() += 1;

@@ -2,7 +2,7 @@
 
 use super::{Line, Tone, bold, heat, span};
 use crate::core::{
-    census::{AGES_MS, TRIES, Tally},
+    census::{AGES_MS, DELIVERIES, Tally},
     store::GroupState,
     time::{Now, age},
 };
@@ -24,8 +24,8 @@ pub fn line(group: &GroupState, now: Now) -> Option<Line> {
     if tally.fatal > 0 {
         line.push(bold(format!("   FATAL {}", short(tally.fatal)), Tone::Critical));
     }
-    if tally.released > 0 {
-        line.push(span(format!("   released {}", short(tally.released)), Tone::Warn));
+    if tally.unowned > 0 {
+        line.push(span(format!("   unowned {}", short(tally.unowned)), Tone::Warn));
     }
     if tally.ages.iter().any(|entries| *entries > 0) {
         line.push(span("   by age", Tone::Dim));
@@ -35,16 +35,16 @@ pub fn line(group: &GroupState, now: Now) -> Option<Line> {
         line.push(span(format!("  {} ", AGES[index]), Tone::Dim));
         line.push(span(short(*entries), heat(youngest)));
     }
-    if tally.tries.iter().any(|entries| *entries > 0) {
-        line.push(span("   tries", Tone::Dim));
+    if tally.deliveries.iter().any(|entries| *entries > 0) {
+        line.push(span("   deliveries", Tone::Dim));
     }
-    for (index, entries) in tally.tries.iter().enumerate().filter(|(_, entries)| **entries > 0) {
-        let class = match TRIES.get(index + 1) {
+    for (index, entries) in tally.deliveries.iter().enumerate().filter(|(_, entries)| **entries > 0) {
+        let class = match DELIVERIES.get(index + 1) {
             None => "+".to_owned(),
-            Some(next) if *next == TRIES[index] + 1 => String::new(),
+            Some(next) if *next == DELIVERIES[index] + 1 => String::new(),
             Some(next) => format!("–{}", next - 1),
         };
-        line.push(span(format!("  ×{}{class} ", TRIES[index]), Tone::Dim));
+        line.push(span(format!("  ×{}{class} ", DELIVERIES[index]), Tone::Dim));
         line.push(span(short(*entries), if index == 0 { Tone::Dim } else { Tone::Warn }));
     }
     if tally.unsure > 0 {

@@ -24,7 +24,7 @@ fn columns(with_inactive: bool) -> Vec<Column> {
         Column { title: "pending", least: 7, most: 8, rank: 0, right: true },
         Column { title: "oldest", least: 7, most: 7, rank: 0, right: true },
         Column { title: "ages", least: 5, most: 5, rank: 3, right: false },
-        Column { title: "tries", least: 5, most: 5, rank: 2, right: true },
+        Column { title: "times", least: 5, most: 5, rank: 2, right: true },
     ];
     if with_inactive {
         columns.push(Column { title: "seen", least: 7, most: 7, rank: 1, right: true });
@@ -126,7 +126,7 @@ fn consumer_row(
     };
     // words that stand in for a name must look different from any name
     let shown = match name {
-        None => span(format!("{fold} released, nobody holds them"), Tone::Warn),
+        None => span(format!("{fold} unowned: nobody holds them"), Tone::Warn),
         Some(name) if name.bytes().is_empty() => span(format!("{fold} {name}"), Tone::Dim),
         Some(name) => bold(format!("{fold} {name}"), Tone::Plain),
     };
@@ -143,15 +143,15 @@ fn consumer_row(
         None if pending == 0 => span("", Tone::Dim),
         None => span("?", Tone::Dim),
     };
-    let tries = name.and_then(|name| group.max_deliveries_of(name));
+    let times = name.and_then(|name| group.max_deliveries_of(name));
     let mut cells = vec![
         shown,
         span(pending.to_string(), if pending == 0 { Tone::Dim } else { Tone::Plain }),
         oldest_cell,
         Span { text: histogram(ages), tone: oldest.map_or(Tone::Dim, heat), bold: false },
         span(
-            tries.map_or(String::new(), |n| format!("×{n}")),
-            if tries.is_some_and(|n| n > 1) { Tone::Warn } else { Tone::Dim },
+            times.map_or(String::new(), |n| format!("×{n}")),
+            if times.is_some_and(|n| n > 1) { Tone::Warn } else { Tone::Dim },
         ),
     ];
     let since = |ms: Option<i64>| ms.map_or("-".to_owned(), |ms| age(aged(ms, group.consumers.at, now.mono)));

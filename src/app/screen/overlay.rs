@@ -123,7 +123,7 @@ fn entry(app: &App, id: EntryId, key: &Name, payload: Option<&EntryPayload>, now
         let row = group.pel.row(id);
         let state = match row {
             Some(row) => {
-                let owner = row.owner.as_ref().map_or("nobody (released)".to_owned(), Name::shown);
+                let owner = row.owner.as_ref().map_or("nobody (unowned)".to_owned(), Name::shown);
                 let idle = row.idle_known_ms().map(|ms| aged(ms, group.pel.at, now.mono));
                 vec![
                     span("pending       ", Tone::Dim),

@@ -147,7 +147,7 @@ fn entries(cells: &[Cell], look: &Look) -> Vec<Line> {
         });
         let owner = match (&cell.owner, cell.state) {
             (Some(owner), _) => cut(&owner.shown(), cell_width - 1),
-            (None, EntryState::Pending | EntryState::Gone) => "released".to_owned(),
+            (None, EntryState::Pending | EntryState::Gone) => "unowned".to_owned(),
             _ => String::new(),
         };
         owners_line.push(span(pad(&format!(" {owner}"), cell_width, false), tone));

@@ -10,7 +10,7 @@ mod tally;
 mod walk;
 
 pub use sweep::{LEAST_SWEPT, Older};
-pub use tally::{AGES_MS, HolderTally, OldEntry, TRIES, Tally};
+pub use tally::{AGES_MS, DELIVERIES, HolderTally, OldEntry, Tally};
 pub use walk::{Answer, Step, Walk};
 
 use super::{

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// Upper bounds of the age classes, in milliseconds; one more class holds everything older.
 pub const AGES_MS: [i64; 6] = [1_000, 10_000, 60_000, 600_000, 3_600_000, 86_400_000];
 /// Lower bounds of the classes of delivery counts; given-up entries are in none of them.
-pub const TRIES: [i64; 4] = [1, 2, 5, 10];
+pub const DELIVERIES: [i64; 4] = [1, 2, 5, 10];
 /// How many of the oldest entries are remembered. As long as one of them is still pending and was not delivered again, the oldest entry
 /// of all is known.
 const OLDEST: usize = 64;
@@ -56,12 +56,12 @@ pub struct Tally {
     /// Entries by age at the beginning: the classes of [`AGES_MS`] and one for the rest. Entries delivered since the beginning are in the
     /// first.
     pub ages: [i64; AGES_MS.len() + 1],
-    /// Entries by delivery count, the classes of [`TRIES`].
-    pub tries: [i64; TRIES.len()],
+    /// Entries by delivery count, the classes of [`DELIVERIES`].
+    pub deliveries: [i64; DELIVERIES.len()],
     /// Entries given up for good (delivery count 2^63-1; 8.8+).
     pub fatal: i64,
     /// Entries that nobody holds (8.8+); they have no age. An entry without a known age or count is in none of those classes.
-    pub released: i64,
+    pub unowned: i64,
     /// The highest delivery count, given-up entries left out.
     pub most: Option<i64>,
     /// The entries delivered most often, if more than once, with their count; given-up entries come first.
@@ -93,9 +93,9 @@ impl Tally {
             walked: 0,
             of,
             ages: [0; AGES_MS.len() + 1],
-            tries: [0; TRIES.len()],
+            deliveries: [0; DELIVERIES.len()],
             fatal: 0,
-            released: 0,
+            unowned: 0,
             most: None,
             worst: Vec::new(),
             first: None,
@@ -130,8 +130,8 @@ impl Tally {
             match row.deliveries_known() {
                 Some(FATAL_DELIVERIES) => self.fatal += 1,
                 Some(deliveries) => {
-                    let class = TRIES.iter().rposition(|from| deliveries >= *from).unwrap_or(0);
-                    self.tries[class] += 1;
+                    let class = DELIVERIES.iter().rposition(|from| deliveries >= *from).unwrap_or(0);
+                    self.deliveries[class] += 1;
                     self.most = self.most.max(Some(deliveries));
                 }
                 None => {}
@@ -144,7 +144,7 @@ impl Tally {
                 self.worst.truncate(WORST);
             }
             if row.owner.is_none() {
-                self.released += 1;
+                self.unowned += 1;
             }
             let Some(idle) = row.idle_known_ms() else { continue };
             let since = (at.0 as i64).saturating_sub(idle);

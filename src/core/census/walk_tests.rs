@@ -125,7 +125,10 @@ fn every_entry_is_counted_once_and_no_command_exceeds_its_bound() {
         let (walk, steps) = walk(&mut server, per_row_ns, |_, _| {});
         let tally = walk.tally();
         assert!(tally.is_complete() && tally.percent() == 100);
-        assert_eq!((tally.walked, tally.ages.iter().sum::<i64>(), tally.tries), (30_000, 30_000, [30_000, 0, 0, 0]));
+        assert_eq!(
+            (tally.walked, tally.ages.iter().sum::<i64>(), tally.deliveries),
+            (30_000, 30_000, [30_000, 0, 0, 0])
+        );
         assert_eq!(tally.oldest.first().map(|old| old.id), Some(id(1)));
         let dearest = steps.iter().map(|(_, us)| *us).max().unwrap();
         assert!(dearest <= 1000, "{per_row_ns} ns a row: {dearest} us");
@@ -209,10 +212,10 @@ fn given_up_and_released_entries_are_words_and_no_numbers() {
     server.pel.get_mut(&id(6)).unwrap().2 = 7;
     let (walk, _) = walk(&mut server, 400, |_, _| {});
     let tally = walk.tally();
-    assert_eq!((tally.fatal, tally.released, tally.most), (1, 1, Some(7)));
+    assert_eq!((tally.fatal, tally.unowned, tally.most), (1, 1, Some(7)));
     assert_eq!(tally.worst, [(FATAL_DELIVERIES, id(3)), (7, id(6))]);
-    assert_eq!(tally.ages.iter().sum::<i64>() + tally.released, 10);
-    assert_eq!(tally.tries.iter().sum::<i64>() + tally.fatal, 9, "a count below 0 is none");
+    assert_eq!(tally.ages.iter().sum::<i64>() + tally.unowned, 10);
+    assert_eq!(tally.deliveries.iter().sum::<i64>() + tally.fatal, 9, "a count below 0 is none");
 }
 
 #[test]
@@ -262,7 +265,7 @@ proptest! {
             .collect();
         prop_assert!(tally.is_complete());
         prop_assert_eq!(tally.walked, server.pel.len() as i64);
-        prop_assert_eq!(tally.released, (server.pel.len() - held.len()) as i64);
+        prop_assert_eq!(tally.unowned, (server.pel.len() - held.len()) as i64);
         prop_assert_eq!(tally.gone, server.pel.keys().filter(|id| !server.entries.contains(id)).count() as i64);
         prop_assert_eq!(tally.unsure, 0);
         prop_assert_eq!(tally.most, server.pel.values().map(|(_, _, tries)| *tries).max());
