@@ -44,6 +44,18 @@ pub enum Command {
     DeleteGroup(DeleteGroupArgs),
     /// Start a private server with a real workload and watch it; your own Redis is never contacted
     Demo(DemoArgs),
+    /// Print a script that completes pelwatch's words in a shell
+    Completions(CompletionsArgs),
+    /// Print the manual page, for man
+    Man,
+}
+
+/// `pelwatch completions`
+#[derive(Args, Debug, Clone)]
+pub struct CompletionsArgs {
+    /// Which shell
+    #[arg(value_name = "SHELL", value_enum)]
+    pub shell: clap_complete::Shell,
 }
 
 /// Which server, by URL or by flags.

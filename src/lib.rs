@@ -8,6 +8,7 @@ pub mod dashboard;
 pub mod demo;
 pub mod failure;
 pub mod journal;
+pub mod manual;
 pub mod report;
 pub mod run;
 pub mod source;

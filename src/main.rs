@@ -5,7 +5,7 @@
 use clap::Parser;
 use pelwatch::{
     cli::{Cli, Command},
-    run,
+    manual, run,
 };
 use std::{
     io::{self, Write},
@@ -29,6 +29,8 @@ fn main() -> ExitCode {
             Some(Command::Seek(args)) => run::seek(args).await,
             Some(Command::DeleteGroup(args)) => run::delete_group(args).await,
             Some(Command::Demo(args)) => run::demo(args).await,
+            Some(Command::Completions(args)) => manual::print_completions(args.shell),
+            Some(Command::Man) => manual::print_page(),
             None => run::dashboard(&cli.server, &cli.watch, &cli.screen).await,
         }
     });

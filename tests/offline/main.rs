@@ -23,6 +23,7 @@ mod known;
 mod log;
 /// Cargo.toml keeps its promises.
 mod manifest;
+mod manual;
 /// Clicks.
 mod mouse;
 /// Rows that are rolled up.
