@@ -96,6 +96,15 @@ pub struct ServerFlags {
     /// Ask for the password
     #[arg(long, help_heading = "Server")]
     pub askpass: bool,
+    /// Read the password from this file at each connection
+    #[arg(long, value_name = "FILE", help_heading = "Server")]
+    pub password_file: Option<PathBuf>,
+    /// Run this command for the password at each connection; HOST, PORT and USER are in its environment
+    #[arg(long, value_name = "COMMAND", help_heading = "Server")]
+    pub password_command: Option<String>,
+    /// How long a password of --password-command is good for: pelwatch logs in with the next one before, on the same connection
+    #[arg(long, value_name = "DURATION", value_parser = limit, requires = "password_command", help_heading = "Server")]
+    pub password_ttl: Option<Duration>,
     /// Watch all nodes of the cluster that this server belongs to
     #[arg(long, help_heading = "Server")]
     pub cluster: bool,

@@ -14,6 +14,9 @@ use std::{
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    // a core dump would hold the password
+    let none = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
+    let _ = rustix::process::setrlimit(rustix::process::Resource::Core, none);
     // the tasks run on one thread, the screen on this one: a key does not wait while a large reply is decoded
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build() {
         Ok(runtime) => runtime,

@@ -27,8 +27,8 @@ use crate::{
     failure::Failure,
     report,
     source::{
-        Connection, Executor, Link, NoPlan, Planner, Sentinels, Stop, Target, TargetError, TlsFiles, connect_owner,
-        target::Parts,
+        Connection, Executor, Link, NoPlan, Passwords, Planner, Sentinels, Stop, Target, TargetError, TlsFiles,
+        connect_owner, target::Parts,
     },
     tasks::{self, FullReading, carry_out},
     tui::Theme,
@@ -45,7 +45,7 @@ use tokio::{
     time::Instant,
 };
 
-/// The target that the flags name. The password comes from -a, a prompt, or `REDISCLI_AUTH`, in this order.
+/// The target that the flags name.
 ///
 /// # Errors
 /// When the flags contradict each other or no password can be read.
@@ -58,14 +58,7 @@ fn reach(url: Option<String>, flags: &ServerFlags) -> Result<Target, Failure> {
         (Some(_), Some(_)) => return Err(TargetError::Twice.into()),
         (one, other) => one.or_else(|| other.clone()),
     };
-    let password = match (&flags.password, flags.askpass) {
-        (Some(_), true) => {
-            return Err(Failure::Usage("give the password with -a or with --askpass, not both".to_owned()));
-        }
-        (Some(password), false) => Some(password.clone()),
-        (None, true) => Some(crate::tui::askpass()?),
-        (None, false) => std::env::var("REDISCLI_AUTH").ok().filter(|password| !password.is_empty()),
-    };
+    let (password, passwords) = password(flags)?;
     let flags = flags.clone();
     let sentinels = match flags.sentinel.as_deref().zip(flags.master.as_deref()) {
         Some((list, master)) => {
@@ -90,6 +83,7 @@ fn reach(url: Option<String>, flags: &ServerFlags) -> Result<Target, Failure> {
         db: flags.db,
         user: flags.user,
         password,
+        passwords,
         cluster: flags.cluster,
         tls: flags.tls,
         tls_files,
@@ -98,6 +92,24 @@ fn reach(url: Option<String>, flags: &ServerFlags) -> Result<Target, Failure> {
         connect_timeout: flags.connect_timeout,
         reply_timeout: flags.timeout,
     })?)
+}
+
+/// The password, or where to look it up: from one of the flags, else from `REDISCLI_AUTH`.
+fn password(flags: &ServerFlags) -> Result<(Option<String>, Option<Passwords>), Failure> {
+    let ways =
+        [flags.password.is_some(), flags.askpass, flags.password_file.is_some(), flags.password_command.is_some()];
+    if ways.into_iter().filter(|given| *given).count() > 1 {
+        let ways = "-a, --askpass, --password-file or --password-command";
+        return Err(Failure::Usage(format!("give the password in one way: {ways}")));
+    }
+    let from_environment = || std::env::var("REDISCLI_AUTH").ok().filter(|password| !password.is_empty());
+    Ok(match (&flags.password, &flags.password_file, &flags.password_command) {
+        (Some(password), ..) => (Some(password.clone()), None),
+        (_, Some(path), _) => (None, Some(Passwords::of_file(path.clone()))),
+        (.., Some(command)) => (None, Some(Passwords::of_command(command.clone(), flags.password_ttl))),
+        _ if flags.askpass => (Some(crate::tui::askpass()?), None),
+        _ => (from_environment(), None),
+    })
 }
 
 /// What to watch, from the flags. `hex:` gives the bytes of names that a command line cannot carry.

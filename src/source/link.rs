@@ -7,7 +7,9 @@ use super::{
     census, commands, decode,
     dial::Reason,
     fault::classify,
-    info, last_words, reach,
+    info, last_words,
+    password::Renewal,
+    reach,
 };
 use crate::{
     clock::Clock,
@@ -15,7 +17,7 @@ use crate::{
         census::{Answer, Step as CensusStep},
         id::EntryId,
         model::ServerFacts,
-        name::Name,
+        name::{Name, visible},
         number::us,
         sample::{
             Cost, EntryPayload, Fault, Field, GroupDetail, Part, Reached, Request, Sample, ScanRequest, ScanSample,
@@ -44,6 +46,9 @@ pub struct Link {
     unbilled: Cost,
     /// Where sentinels led to, until a sample says it.
     found: Option<Reached>,
+    /// If the password ends some day.
+    renewal: Option<Renewal>,
+    user: Option<String>,
     /// The server must be a master: if it says that it is none, another one is to be found.
     must_be_master: bool,
 }
@@ -59,18 +64,24 @@ impl Link {
     pub async fn connect(target: &Target, clock: Clock) -> Result<Self, LinkFault> {
         let reason = Reason::default();
         match Self::greeted(target, clock, &reason).await {
-            Err(fault) => Err(last_words::explain(fault, target, &reason).await),
+            Err(fault) => {
+                if let (LinkFault::Refused { .. }, Some(passwords)) = (&fault, target.passwords()) {
+                    passwords.forget().await;
+                }
+                Err(last_words::explain(fault, target, &reason).await)
+            }
             link => link,
         }
     }
 
     async fn greeted(target: &Target, clock: Clock, reason: &Reason) -> Result<Self, LinkFault> {
         let endpoint = target.endpoint().to_owned();
+        let settings = reach::login(target).await?;
         let wire = reach::reach(target, reason).await?;
         let config = AsyncConnectionConfig::new().set_response_timeout(Some(target.reply_timeout()));
         // a command may ask for a passphrase before its first byte
         let limit = reach::patience(target);
-        let opening = MultiplexedConnection::new_with_config(target.settings(), wire, config);
+        let opening = MultiplexedConnection::new_with_config(&settings, wire, config);
         let (connection, driver) = match timeout(limit, opening).await {
             Ok(opened) => opened.map_err(|error| classify(&endpoint, limit, &error))?,
             Err(_) => return Err(LinkFault::Silent { endpoint, limit }),
@@ -87,6 +98,8 @@ impl Link {
             server: ServerFacts::default(),
             unbilled: Cost::default(),
             found: None,
+            renewal: target.passwords().and_then(|passwords| Renewal::new(passwords, target.door())),
+            user: target.settings().username().map(str::to_owned),
             must_be_master: false,
         };
         match timeout(limit, link.greet()).await {
@@ -134,6 +147,22 @@ impl Link {
         self.found = Some(Reached { endpoint: at.place(), cli_words: at.cli_words() });
         self.must_be_master = true;
         self
+    }
+
+    /// Logs in once more before the password ends, on the same connection.
+    async fn renew(&mut self) -> Result<Cost, LinkFault> {
+        let Some(renewal) = &mut self.renewal else { return Ok(Cost::default()) };
+        let Some(password) = renewal.ready().await else { return Ok(Cost::default()) };
+        let mut login = redis::cmd("AUTH");
+        login.arg(self.user.as_deref().unwrap_or("default")).arg(password);
+        let (replies, cost) = self.send(&[login]).await?;
+        match replies.first() {
+            Some(Value::ServerError(error)) => {
+                let why = visible(error.details().unwrap_or(error.code()).as_bytes());
+                Err(LinkFault::Refused { endpoint: self.endpoint.clone(), why })
+            }
+            _ => Ok(cost),
+        }
     }
 
     pub(super) fn clock(&self) -> Clock {
@@ -317,6 +346,7 @@ impl Link {
 impl Source for Link {
     async fn sample(&mut self, request: &Request) -> Result<Sample, LinkFault> {
         let mut cost = std::mem::take(&mut self.unbilled);
+        cost.add(self.renew().await?);
         let request = &*self.without_gone(request, &mut cost).await?;
         let with_time = !self.caps.is_denied("TIME");
         let with_info = request.server && self.greeted.is_none() && !self.caps.is_denied("INFO");

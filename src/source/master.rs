@@ -76,7 +76,7 @@ impl Sentinels {
         ];
         let mut replies = send(&mut connection, &questions).await.map_err(fault)?;
         if wants_password(&replies)
-            && let Some(login) = self.login(at)
+            && let Some(login) = self.login(&reach::login(at).await?)
         {
             let said = send(&mut connection, &[login]).await.map_err(fault)?;
             if let Some(Value::ServerError(error)) = said.first() {
@@ -116,8 +116,7 @@ impl Sentinels {
     }
 
     /// The sentinels' own user, else the server's: in many places it is the same.
-    fn login(&self, at: &Target) -> Option<Cmd> {
-        let settings = at.settings();
+    fn login(&self, settings: &RedisConnectionInfo) -> Option<Cmd> {
         let (user, password) = match &self.password {
             Some(password) => (self.user.as_deref(), password.as_str()),
             None => (self.user.as_deref().or_else(|| settings.username()), settings.password()?),

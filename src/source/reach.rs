@@ -6,6 +6,7 @@ use super::{
     dial::{Reason, Via, Wire, tcp},
     target::Address,
 };
+use redis::RedisConnectionInfo;
 use std::time::Duration;
 use tokio::{net::UnixStream, time::timeout};
 
@@ -15,6 +16,16 @@ const WHILE_ASKED: Duration = Duration::from_secs(120);
 /// How long a connection may take until it is greeted. A command may ask the user something first.
 pub(super) fn patience(target: &Target) -> Duration {
     if target.via().is_some_and(Via::may_ask) { WHILE_ASKED } else { target.connect_timeout() }
+}
+
+/// User, password, database: the password may have to be looked up first.
+pub(super) async fn login(target: &Target) -> Result<RedisConnectionInfo, LinkFault> {
+    let settings = target.settings().clone();
+    let Some(passwords) = target.passwords() else { return Ok(settings) };
+    match passwords.get(&target.door()).await {
+        Ok(password) => Ok(settings.set_password(password)),
+        Err(why) => Err(LinkFault::NotReached { endpoint: target.endpoint().to_owned(), why }),
+    }
 }
 
 /// Connects.

@@ -2,6 +2,7 @@
 
 use super::{
     dial::{Tls, TlsError, TlsFiles, Via},
+    password::{Door, Passwords},
     sentinels::{Sentinels, without_brackets},
 };
 use redis::{ConnectionAddr, IntoConnectionInfo, RedisConnectionInfo};
@@ -75,6 +76,8 @@ impl Address {
 pub struct Target {
     /// User, password, database.
     settings: RedisConnectionInfo,
+    /// A password that is looked up at each connection.
+    passwords: Option<Passwords>,
     address: Address,
     tls: Option<Tls>,
     tls_flags: String,
@@ -110,6 +113,8 @@ pub struct Parts {
     pub user: Option<String>,
     /// -a, `REDISCLI_AUTH` or what `--askpass` read
     pub password: Option<String>,
+    /// --password-file or --password-command
+    pub passwords: Option<Passwords>,
     /// --cluster
     pub cluster: bool,
     /// --tls
@@ -167,6 +172,7 @@ impl Target {
         };
         Ok(Self {
             settings,
+            passwords: parts.passwords,
             endpoint: parts.sentinels.as_ref().map_or_else(|| address.endpoint(), Sentinels::endpoint),
             address,
             tls_flags: if tls.is_some() { files.words() } else { String::new() },
@@ -265,6 +271,16 @@ impl Target {
         &self.settings
     }
 
+    pub(super) fn passwords(&self) -> Option<&Passwords> {
+        self.passwords.as_ref()
+    }
+
+    /// Who wants to be let in, and where, for looking up a password.
+    pub(super) fn door(&self) -> Door {
+        let user = self.settings.username().unwrap_or("default").to_owned();
+        Door { host: self.host().to_owned(), port: self.port(), user }
+    }
+
     pub(super) fn tls(&self) -> Option<&Tls> {
         self.tls.as_ref()
     }
@@ -281,6 +297,7 @@ impl Target {
     /// The screen is taken: what carries connections may not write there, nor ask anything.
     pub fn ask_no_more(&self) {
         self.via.iter().for_each(Via::ask_no_more);
+        self.passwords.iter().for_each(Passwords::ask_no_more);
     }
 
     pub(super) fn connect_timeout(&self) -> Duration {

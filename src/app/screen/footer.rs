@@ -9,7 +9,7 @@ use crate::app::{
 };
 
 /// What stays of the keys while the line says something else.
-const HELP_AND_LEAVE_CELLS: usize = 18;
+const HELP_AND_LEAVE_CELLS: usize = 20;
 
 pub fn view(app: &App) -> Bar {
     if app.dialog().is_some() {
@@ -37,7 +37,7 @@ pub fn view(app: &App) -> Bar {
     // why nobody answers comes before the keys, all but help and the way out
     if let LinkState::Down { why, .. } = &app.link {
         let room = usize::from(app.size.0).saturating_sub(HELP_AND_LEAVE_CELLS);
-        left.push((1, vec![bold(cut(why, room), Tone::Critical)]));
+        left.push((0, vec![bold(cut(why, room), Tone::Critical)]));
     }
     for (index, binding) in
         BINDINGS.iter().filter(|binding| !binding.word.is_empty() && holds(app, binding.scope)).enumerate()

@@ -1,5 +1,6 @@
 //! What connections are made of: transports (TCP, a command's input and output) and TLS.
 
+pub(super) mod shell;
 pub(super) mod tcp;
 mod tls;
 mod via;

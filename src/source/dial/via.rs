@@ -1,6 +1,6 @@
 //! A connection through the input and output of a command, as ssh's `ProxyCommand`: `ssh -W %h:%p bastion`, `kubectl exec -i … nc %h %p`.
 
-use super::Reason;
+use super::{Reason, shell};
 use crate::core::name::visible;
 use std::{
     pin::Pin,
@@ -13,15 +13,11 @@ use std::{
 };
 use tokio::{
     io::{AsyncBufReadExt, AsyncRead, AsyncWrite, BufReader, ReadBuf},
-    process::{Child, ChildStderr, ChildStdin, ChildStdout, Command},
+    process::{Child, ChildStderr, ChildStdin, ChildStdout},
 };
 
 /// Longest line of a command that is shown, in characters.
 const LONGEST: usize = 200;
-
-/// Starts the command `$1`. Without a terminal of its own it cannot write on the screen, nor ask anything there.
-const WITHOUT_TERMINAL: &str =
-    "if command -v setsid >/dev/null 2>&1; then exec setsid sh -c \"$1\"; else exec sh -c \"$1\"; fi";
 
 /// The command, as it was typed.
 #[derive(Clone, Debug)]
@@ -70,15 +66,8 @@ impl Via {
     /// Starts it. Its last line of standard error becomes the reason when the connection ends.
     pub(in crate::source) fn start(&self, host: &str, port: u16, reason: &Reason) -> Result<Piped, String> {
         let line = format!("exec {}", self.words(host, port)?);
-        let mut command = Command::new("sh");
-        if self.may_ask() {
-            command.arg("-c").arg(line);
-        } else {
-            command.arg("-c").arg(WITHOUT_TERMINAL).arg("pelwatch").arg(line);
-            // ssh asks this program instead, and it says no
-            command.env("SSH_ASKPASS_REQUIRE", "force").env("SSH_ASKPASS", "/bin/false");
-        }
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        let mut command = shell::command(&line, self.may_ask());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let failed = |error: std::io::Error| format!("the command of --via cannot be started: {error}");
         let mut child = command.spawn().map_err(failed)?;
         let (Some(input), Some(output), Some(errors)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
